@@ -1,0 +1,104 @@
+"""Analyse evaluation results of language models: from score files to a paired verdict.
+
+Every public name is found here and loaded from its module on first use, so that
+``import evaltoolkit as et`` is quick and pulls no heavy package. To add one, name it in
+`_NAMES` and import it under ``TYPE_CHECKING``; a test holds the two together.
+
+Example:
+    >>> import evaltoolkit as et
+    >>> et.__version__
+    '0.1.0'
+    >>> "compare" in dir(et)
+    True
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evaltoolkit.errors import (
+    EvalToolkitError,
+    EvalToolkitWarning,
+    MissingDependencyError,
+    PairingError,
+    PolicyError,
+    ReadError,
+    SchemaError,
+    ScorerError,
+)
+
+if TYPE_CHECKING:
+    from evaltoolkit import models as models
+    from evaltoolkit import plots as plots
+    from evaltoolkit import scorers as scorers
+    from evaltoolkit import stats as stats
+    from evaltoolkit.comparison import compare as compare
+    from evaltoolkit.criteria import describe_criteria as describe_criteria
+    from evaltoolkit.readers import formats as formats
+    from evaltoolkit.readers import read_details as read_details
+    from evaltoolkit.readers import read_outputs as read_outputs
+    from evaltoolkit.readers import read_report as read_report
+    from evaltoolkit.readers import read_scores as read_scores
+    from evaltoolkit.reports import write_report as write_report
+    from evaltoolkit.results import Comparison as Comparison
+    from evaltoolkit.scores import check_scores as check_scores
+    from evaltoolkit.scores import normalise_scores as normalise_scores
+    from evaltoolkit.storage import write_scores as write_scores
+    from evaltoolkit.summary import coverage as coverage
+    from evaltoolkit.summary import resources as resources
+    from evaltoolkit.summary import summarise as summarise
+    from evaltoolkit.tidying import tidy_scores as tidy_scores
+    from evaltoolkit.widgets import explore as explore
+
+__version__ = "0.1.0"
+
+# module -> the public names that it holds; a module without names is public itself (`et.plots`)
+_NAMES: dict[str, tuple[str, ...]] = {
+    "comparison": ("compare",),
+    "criteria": ("describe_criteria",),
+    "models": (),
+    "plots": (),
+    "readers": ("formats", "read_details", "read_outputs", "read_report", "read_scores"),
+    "reports": ("write_report",),
+    "results": ("Comparison",),
+    "scorers": (),
+    "scores": ("check_scores", "normalise_scores"),
+    "stats": (),
+    "storage": ("write_scores",),
+    "summary": ("coverage", "resources", "summarise"),
+    "tidying": ("tidy_scores",),
+    "widgets": ("explore",),
+}
+_ROOM_OF = {name: room for room, names in _NAMES.items() for name in names or (room,)}
+
+__all__ = [
+    "EvalToolkitError",
+    "EvalToolkitWarning",
+    "MissingDependencyError",
+    "PairingError",
+    "PolicyError",
+    "ReadError",
+    "SchemaError",
+    "ScorerError",
+    *_ROOM_OF,
+]
+
+
+# Hidden from type checkers: to them a name that is not imported above is a mistake.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """Load a public name from its module on first use."""
+        from importlib import import_module
+
+        if name not in _ROOM_OF:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        room = _ROOM_OF[name]
+        module = import_module(f"{__name__}.{room}")
+        value = module if name == room else getattr(module, name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_ROOM_OF})
