@@ -1,0 +1,395 @@
+"""Sentences and tables for people, composed from the columns of a result; nothing is computed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from evaltoolkit import formatting as fmt
+
+Row = Mapping[Hashable, Any]
+
+TESTS = {
+    "mcnemar_midp": "McNemar mid-p",
+    "mcnemar_exact": "McNemar exact",
+    "mcnemar_score": "McNemar score",
+    "sign_flip": "sign-flip mid-p",
+    "sign_flip_exact": "sign-flip",
+    "cluster_flip": "cluster sign-flip mid-p",
+    "t": "paired t",
+    "z": "paired z",
+    "cr0_t": "CR0 t",
+    "cr1_t": "CR1 t",
+    "cr2_t": "CR2 t",
+    "cr3_t": "CR3 t",
+    "none": "no test",
+}
+"""Names of tests as people read them, by the value of the column ``test``."""
+
+INTERVALS = {
+    "bonett_price": "Bonett\u2013Price",
+    "tango": "Tango score",
+    "newcombe": "Newcombe",
+    "agresti_min": "Agresti\u2013Min",
+    "wald": "Wald",
+    "t": "paired t",
+    "z": "paired z",
+    "cr0_t": "CR0 t",
+    "cr1_t": "CR1 t",
+    "cr2_t": "CR2 t",
+    "cr3_t": "CR3 t",
+    "none": "no interval",
+}
+"""Names of intervals as people read them, by the value of the column ``interval``."""
+
+_LOSSES = (
+    ("n_system_error", "system error"),
+    ("n_scorer_error", "scorer error"),
+    ("n_unscored", "unscored"),
+    ("n_unpaired", "without a partner"),
+)
+
+_VERDICTS = {
+    "improved": "improved",
+    "regressed": "regressed",
+    "equivalent": "is equivalent within the margin",
+    "noninferior": "is not inferior beyond the margin",
+    "inconclusive": "shows no conclusive change",
+    "not_measured": "was not measured",
+}
+
+
+def rows_of(table: pd.DataFrame) -> list[Row]:
+    """Give the rows of a table as mappings."""
+    return list(table.to_dict(orient="records"))
+
+
+def label(row: Row, *, with_task: bool = True) -> str:
+    """Name a hypothesis: criterion, then task, scorer and slice where there are any."""
+    name = str(row["criterion"])
+    parts = [str(row["task"])] if with_task and row["task"] else []
+    if row.get("show_scorer") and row["scorer"]:
+        parts.append(str(row["scorer"]))
+    if isinstance(row["slice_by"], str):
+        parts.append(f"{row['slice_by']} = {row['slice']}")
+    return f"{name} ({', '.join(parts)})" if parts else name
+
+
+def lost_text(row: Row) -> str:
+    """Say how many examples of a row were left out, and why; empty where none was."""
+    parts = [f"{row[name]} {text}" for name, text in _LOSSES if row[name]]
+    return ", ".join(parts)
+
+
+def result_sentence(row: Row, settings: Mapping[str, Any]) -> str:
+    """Say the result of one hypothesis so that a sceptical reader can check it."""
+    head = f"{label(row)} {_VERDICTS[str(row['verdict'])]}"
+    if not row["n_pairs"]:
+        return f"{head}: no usable pair ({lost_text(row) or 'no examples'})."
+    digits = fmt.decimals_for(float(row["delta"]), float(row["ci_high"]) - float(row["ci_low"]))
+    means = [fmt.format_number(float(row[f"mean_{s}"]), decimals=digits) for s in _SIDES]
+    parts = [
+        f"{settings['candidate']} {means[1]} against {settings['baseline']} {means[0]} on "
+        f"{fmt.counted(int(row['n_pairs']), 'paired example')}",
+        f"difference {fmt.format_number(float(row['delta']), decimals=digits, signed=True)}"
+        + _direction(row)
+        + _evidence(row, settings, digits),
+        f"{row['wins']} wins, {row['losses']} losses, {row['ties']} ties",
+    ]
+    left_out = lost_text(row)
+    tail = f" Left out: {left_out}." if left_out else ""
+    return f"{head}: {'; '.join(parts)}.{_margin(row, settings, digits)}{tail}"
+
+
+_SIDES = ("baseline", "candidate")
+
+
+def _direction(row: Row) -> str:
+    return "" if row["higher_is_better"] else " (lower is better)"
+
+
+def _evidence(row: Row, settings: Mapping[str, Any], digits: int) -> str:
+    parts = []
+    level = fmt.format_percent(1 - float(settings["alpha"]))
+    if not math.isnan(float(row["ci_low"])):
+        interval = fmt.format_interval(float(row["ci_low"]), float(row["ci_high"]), decimals=digits)
+        parts.append(f"{level} CI {interval}, {INTERVALS[str(row['interval'])]}")
+    if not math.isnan(float(row["p_value"])):
+        parts.append(f"{TESTS[str(row['test'])]} {_p('p', float(row['p_value']))}")
+        if _adjusted(row):
+            parts.append(_p("adjusted p", float(row["p_adjusted"])))
+    if row["verdict"] == "inconclusive" and not math.isnan(float(row["mde"])):
+        mde = fmt.format_number(float(row["mde"]), decimals=digits)
+        parts.append(f"smallest change seen with 80 % power: {mde}")
+    return f" ({'; '.join(parts)})" if parts else ""
+
+
+def _p(name: str, p: float) -> str:
+    text = fmt.format_p(p)
+    return f"{name} {text}" if text.startswith("<") else f"{name} = {text}"
+
+
+def _adjusted(row: Row) -> bool:
+    return str(row["correction"]) not in ("none", "single")
+
+
+def _margin(row: Row, settings: Mapping[str, Any], digits: int) -> str:
+    if math.isnan(float(row["margin"])) or math.isnan(float(row["margin_low"])):
+        return ""
+    level = fmt.format_percent(1 - 2 * float(settings["alpha"]))
+    interval = fmt.format_interval(
+        float(row["margin_low"]), float(row["margin_high"]), decimals=digits
+    )
+    inside = "inside" if row["within_margin"] is True or row["within_margin"] == 1 else "not inside"
+    margin = fmt.format_number(float(row["margin"]), decimals=digits)
+    return f" The {level} interval {interval} is {inside} the margin \u00b1{margin}."
+
+
+def conclusion(
+    table: pd.DataFrame, settings: Mapping[str, Any], warnings: Sequence[str] = ()
+) -> str:
+    """Compose the sentences of `evaltoolkit.results.Comparison.conclusion`."""
+    overall = with_scorer_flag(table[table["slice_by"].isna()])
+    slices = with_scorer_flag(table[table["slice_by"].notna()])
+    lines = [f"Note: {text}" for text in warnings]
+    lines.append(_headline(overall, settings))
+    lines += [result_sentence(row, settings) for row in rows_of(overall)]
+    if len(slices):
+        lines.append(_slices_line(slices))
+    return "\n".join(lines)
+
+
+def _headline(overall: pd.DataFrame, settings: Mapping[str, Any]) -> str:
+    counts = {v: int((overall["verdict"] == v).sum()) for v in _VERDICTS}
+    said = ", ".join(
+        f"{count} {verdict.replace('_', ' ')}" for verdict, count in counts.items() if count
+    )
+    return (
+        f"{settings['candidate']} against {settings['baseline']}: of "
+        f"{fmt.counted(len(overall), 'hypothesis', 'hypotheses')} {said or 'none measured'} "
+        f"(alpha {settings['alpha']:g}, {correction_text(settings, 'overall')})."
+    )
+
+
+def correction_text(settings: Mapping[str, Any], family: str) -> str:
+    """Name the correction of a family and its size."""
+    facts = settings["families"].get(family)
+    if facts is None or facts["size"] <= 1:
+        return "one hypothesis, no adjustment"
+    return f"{CORRECTIONS.get(facts['correction'], facts['correction'])} over {facts['size']}"
+
+
+CORRECTIONS = {
+    "maxt": "step-down max-t",
+    "maxt_normal": "multivariate normal max-t",
+    "holm": "Holm",
+    "bonferroni": "Bonferroni",
+    "fdr_bh": "Benjamini\u2013Hochberg (FDR)",
+    "fdr_by": "Benjamini\u2013Yekutieli (FDR)",
+    "none": "no adjustment",
+    "single": "no adjustment needed",
+}
+"""Names of corrections as people read them; others are printed as they are."""
+
+
+def _slices_line(slices: pd.DataFrame) -> str:
+    found = slices[slices["verdict"].isin(["improved", "regressed"])]
+    names = "; ".join(f"{label(row)} {row['verdict']}" for row in rows_of(found.head(5)))
+    more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+    return f"Slices (exploratory, Benjamini\u2013Hochberg over {len(slices)}): " + (
+        f"{names}{more}." if names else "none stands out after adjustment."
+    )
+
+
+def with_scorer_flag(table: pd.DataFrame) -> pd.DataFrame:
+    """Mark rows whose criterion several scorers judge, so that labels name the scorer."""
+    keys = ["task", "criterion", "slice_by", "slice"]
+    several = table.groupby(keys, dropna=False)["scorer"].transform("nunique") > 1
+    return table.assign(show_scorer=several)
+
+
+def methods(table: pd.DataFrame, settings: Mapping[str, Any]) -> str:
+    """Compose the paragraph on methods."""
+    sentences = [
+        f"Systems were compared on the same examples: for each criterion the estimand is the mean "
+        f"over examples, equally weighted, of the difference (candidate minus baseline) of the "
+        f"per-example means over scored trials. The baseline is {settings['baseline']}, the "
+        f"candidate {settings['candidate']}.",
+        _missing_sentence(settings),
+        _interval_sentence(table, settings),
+        _test_sentence(table),
+        _cluster_sentence(settings),
+        _family_sentence(settings),
+        _margin_sentence(settings),
+        _looks_sentence(settings),
+        f"Computed with evaltoolkit {settings['versions']['evaltoolkit']} (seed "
+        f"{settings['seed']}, {settings['draws']:,} random sign flips where not exact).",
+    ]
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+_MISSING = {
+    "report": "Examples without a scored trial on both sides were left out and counted by cause.",
+    "worst": "Every example without a scored trial on both sides was counted against the "
+    "candidate at the bounds of the criterion.",
+    "as_failure": "A system error took the worse bound of the criterion; other examples without "
+    "a scored trial on both sides were left out and counted by cause.",
+}
+
+
+def _missing_sentence(settings: Mapping[str, Any]) -> str:
+    return _MISSING[str(settings["missing"])]
+
+
+def _named(values: pd.Series, names: Mapping[str, str]) -> str:
+    used = [names[v] for v in dict.fromkeys(values) if v != "none"]
+    return " and ".join(used) if len(used) <= 2 else ", ".join(used[:-1]) + " and " + used[-1]
+
+
+def _interval_sentence(table: pd.DataFrame, settings: Mapping[str, Any]) -> str:
+    used = _named(table["interval"], INTERVALS)
+    level = fmt.format_percent(1 - float(settings["alpha"]))
+    return f"Intervals are {level} {used} intervals of that mean difference." if used else ""
+
+
+def _test_sentence(table: pd.DataFrame) -> str:
+    used = _named(table["test"], TESTS)
+    if not used:
+        return ""
+    flips = table["test"].isin(["sign_flip", "sign_flip_exact", "cluster_flip"]).any()
+    caveat = (
+        " Sign-flip tests assume differences symmetric about zero under the null hypothesis, "
+        "which is more than a zero mean."
+        if flips
+        else ""
+    )
+    return f"Two-sided p-values come from the {used} test.{caveat}"
+
+
+def _cluster_sentence(settings: Mapping[str, Any]) -> str:
+    if not settings["clustered"]:
+        return ""
+    return (
+        f"Examples of one {settings['cluster']} were treated as dependent: standard errors are "
+        "cluster-robust (bias-reduced CR2 with Satterthwaite degrees of freedom unless named "
+        "otherwise) and signs were flipped for whole clusters."
+    )
+
+
+def _family_sentence(settings: Mapping[str, Any]) -> str:
+    parts = []
+    for name, facts in settings["families"].items():
+        if facts["size"] > 1:
+            how = CORRECTIONS.get(facts["correction"], facts["correction"])
+            parts.append(f"{how} over the {facts['size']} hypotheses of the family '{name}'")
+    if not parts:
+        return ""
+    return f"P-values were adjusted by {'; '.join(parts)} (alpha {settings['alpha']:g})."
+
+
+def _looks_sentence(settings: Mapping[str, Any]) -> str:
+    looks = settings.get("analyses_viewed", 0)
+    if not looks:
+        return ""
+    return (
+        f"This is one of {fmt.counted(looks, 'distinct analysis', 'distinct analyses')} that were "
+        "viewed interactively; the adjustment does not cover that choice."
+    )
+
+
+def _margin_sentence(settings: Mapping[str, Any]) -> str:
+    if not settings["margin"]:
+        return ""
+    return (
+        "Equivalence and non-inferiority were tested against the stated margins by two one-sided "
+        "tests (Tango score tests for paired 0/1 outcomes), Holm-adjusted over the family."
+    )
+
+
+def summary_table(table: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Compose the short table that people read."""
+    rows = [_summary_row(row, settings) for row in rows_of(with_scorer_flag(table))]
+    return pd.DataFrame(rows, columns=list(_summary_columns(settings)))
+
+
+def _summary_columns(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    level = fmt.format_percent(1 - float(settings["alpha"]))
+    return (
+        "hypothesis",
+        "pairs",
+        "left out",
+        "baseline",
+        "candidate",
+        "\u0394",
+        f"{level} CI",
+        "joint CI",
+        "win/tie/loss",
+        "p",
+        "adjusted p",
+        "verdict",
+    )
+
+
+def _summary_row(row: Row, settings: Mapping[str, Any]) -> dict[str, object]:
+    digits = fmt.decimals_for(float(row["delta"]), float(row["ci_high"]) - float(row["ci_low"]))
+    cells = (
+        label(row) + ("" if row["higher_is_better"] else " \u2193"),
+        int(row["n_pairs"]),
+        sum(int(row[name]) for name, _ in _LOSSES),
+        fmt.format_number(float(row["mean_baseline"]), decimals=digits),
+        fmt.format_number(float(row["mean_candidate"]), decimals=digits),
+        fmt.format_number(float(row["delta"]), decimals=digits, signed=True),
+        fmt.format_interval(float(row["ci_low"]), float(row["ci_high"]), decimals=digits),
+        fmt.format_interval(float(row["joint_low"]), float(row["joint_high"]), decimals=digits),
+        f"{row['wins']}/{row['ties']}/{row['losses']}",
+        fmt.format_p(float(row["p_value"])),
+        fmt.format_p(float(row["p_adjusted"])),
+        str(row["verdict"]).replace("_", " "),
+    )
+    return dict(zip(_summary_columns(settings), cells, strict=True))
+
+
+def markdown_table(summary: pd.DataFrame) -> str:
+    """Write a small table of text as Markdown."""
+    head = [fmt.escape_markdown(name) for name in summary.columns]
+    lines = [_pipe(head), _pipe(["---"] * len(head))]
+    lines += [_pipe([fmt.escape_markdown(v) for v in row]) for row in summary.to_numpy()]
+    return "\n".join(lines) + "\n"
+
+
+def _pipe(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def latex_table(summary: pd.DataFrame) -> str:
+    """Write a small table of text as a LaTeX tabular with booktabs rules."""
+    form = "l" + "r" * (len(summary.columns) - 2) + "l"
+    head = [fmt.escape_latex(name) for name in summary.columns]
+    body = [_amp([fmt.escape_latex(v) for v in row]) for row in summary.to_numpy()]
+    lines = [rf"\begin{{tabular}}{{{form}}}", r"\toprule", _amp(head), r"\midrule", *body]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+
+
+def _amp(cells: Sequence[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def html_block(summary: pd.DataFrame, text: str, warnings: Sequence[str]) -> str:
+    """Write warnings, table and sentences as one escaped HTML block."""
+    loud = "".join(f"<p><strong>Note:</strong> {fmt.escape_html(w)}</p>" for w in warnings)
+    sentences = [line for line in text.splitlines() if not line.startswith("Note: ")]
+    prose = "".join(f"<p>{fmt.escape_html(line)}</p>" for line in sentences)
+    return f"<div>{loud}{html_table(summary)}{prose}</div>"
+
+
+def html_table(summary: pd.DataFrame) -> str:
+    """Write a small table of text as escaped HTML."""
+    head = "".join(f"<th scope='col'>{fmt.escape_html(name)}</th>" for name in summary.columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{fmt.escape_html(v)}</td>" for v in row) + "</tr>"
+        for row in summary.to_numpy()
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
