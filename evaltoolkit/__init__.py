@@ -43,10 +43,11 @@ if TYPE_CHECKING:
     from evaltoolkit.results import Comparison as Comparison
     from evaltoolkit.scores import check_scores as check_scores
     from evaltoolkit.scores import normalise_scores as normalise_scores
+    from evaltoolkit.storage import write_outputs as write_outputs
     from evaltoolkit.storage import write_scores as write_scores
     from evaltoolkit.summary import coverage as coverage
-    from evaltoolkit.summary import resources as resources
     from evaltoolkit.summary import summarise as summarise
+    from evaltoolkit.tidying import resources as resources
     from evaltoolkit.tidying import tidy_scores as tidy_scores
     from evaltoolkit.widgets import explore as explore
 
@@ -64,9 +65,9 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "scorers": (),
     "scores": ("check_scores", "normalise_scores"),
     "stats": (),
-    "storage": ("write_scores",),
-    "summary": ("coverage", "resources", "summarise"),
-    "tidying": ("tidy_scores",),
+    "storage": ("write_outputs", "write_scores"),
+    "summary": ("coverage", "summarise"),
+    "tidying": ("resources", "tidy_scores"),
     "widgets": ("explore",),
 }
 _ROOM_OF = {name: room for room, names in _NAMES.items() for name in names or (room,)}

@@ -82,6 +82,19 @@ def test_no_file_names_a_path_of_one_machine() -> None:
     assert not found(MACHINE_PATH, TEXT)
 
 
+def test_these_checks_see_what_they_look_for() -> None:
+    """A guard that never fires guards nothing; the words are in pieces to pass their own check."""
+    slash = "/"
+    assert PACKAGE_INDEX.search("pip install --index-" + "url https://host/simple x")
+    assert PACKAGE_INDEX.search("https://files." + "pythonhosted" + ".org")
+    assert not PACKAGE_INDEX.search("unset the index-url before")
+    assert MACHINE_PATH.search(f"read({slash}home/someone/scores.csv)")
+    assert MACHINE_PATH.search(f'"{slash}tmp/x"')
+    assert not MACHINE_PATH.search("build/home/page.html and ../work/x")
+    assert LOCK_FILE.search("uv.lock")
+    assert not LOCK_FILE.search("padlock.py")
+
+
 def test_the_top_level_is_as_agreed() -> None:
     folders = {path.relative_to(ROOT).parts[0] for path in TRACKED if path.parent != ROOT}
     assert {name for name in folders if not name.startswith(".")} <= TOP_LEVEL

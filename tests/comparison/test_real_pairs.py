@@ -145,3 +145,56 @@ def test_alpaca_paired_t(shared_data: Path, oracles: dict) -> None:
     assert row.se == pytest.approx(oracle["se"], rel=1e-9)
     assert row.p_value == pytest.approx(oracle["t_p"], rel=1e-9)
     assert row.mean_candidate == pytest.approx(oracles["alpaca"]["claude-2"]["win_rate"], rel=1e-9)
+
+
+PRO, GPT5_OF_POPULARITY = "google/gemini-2.5-pro", "openai/gpt-5"
+
+
+@pytest.fixture(scope="module")
+def popularity(shared_data: Path) -> pd.DataFrame:
+    return et.read_scores(shared_data / "paired" / "inspect_popularity_logs")
+
+
+def test_popularity_logs_overlap_between_runs(popularity: pd.DataFrame) -> None:
+    # gpt-5 and gemini-2.5-pro each ran 100 samples once and 10 of them five times again.
+    with pytest.raises(et.PairingError, match="several runs") as caught:
+        et.compare(popularity, baseline=GPT5_OF_POPULARITY, candidate=PRO)
+    assert "bpkQiizurZbU5mMaYqLbL4" in str(caught.value)
+
+
+def test_popularity_pair(popularity: pd.DataFrame, oracles: dict) -> None:
+    sizes = popularity.groupby("run_id").example_id.nunique()
+    full = popularity[popularity.run_id.isin(sizes[sizes == 100].index)]
+    result = et.compare(full, baseline=GPT5_OF_POPULARITY, candidate=PRO)
+    row = only_row(result)
+    both = int(((result.pairs.baseline == 1) & (result.pairs.candidate == 1)).sum())
+    neither = int(((result.pairs.baseline == 0) & (result.pairs.candidate == 0)).sum())
+    assert (both, row.wins, row.losses, neither) == (51, 15, 1, 33)
+    assert row.mean_baseline * 100 == pytest.approx(oracles["inspect"][GPT5_OF_POPULARITY])
+    assert row.mean_candidate * 100 == pytest.approx(oracles["inspect"][PRO])
+    # Exact McNemar of 15 against 1: 2 * (1 + 16) / 2**16 = .000518798828125
+    exact = et.compare(full, baseline=GPT5_OF_POPULARITY, candidate=PRO, test="mcnemar_exact")
+    assert only_row(exact).p_value == pytest.approx(0.000518798828125)
+
+
+def test_popularity_counts_of_every_model(popularity: pd.DataFrame, oracles: dict) -> None:
+    sizes = popularity.groupby("run_id").example_id.nunique()
+    full = popularity[popularity.run_id.isin(sizes[sizes == 100].index)]
+    correct = full.groupby(["system", "run_id"]).score.sum()
+    expected = sorted(
+        (name.split("#")[0], float(count)) for name, count in oracles["inspect"].items()
+    )
+    assert sorted((system, count) for (system, _), count in correct.items()) == expected
+    lite = full[full.system == "google/gemini-2.5-flash-lite"]
+    assert lite.run_id.nunique() == 2
+
+
+def test_popularity_epochs_become_trials(popularity: pd.DataFrame, oracles: dict) -> None:
+    sizes = popularity.groupby("run_id").example_id.nunique()
+    epochs = popularity[popularity.run_id.isin(sizes[sizes == 10].index)]
+    for system, facts in oracles["inspect_epochs"].items():
+        rows = epochs[epochs.system == system]
+        assert sorted(rows.trial.unique()) == [0, 1, 2, 3, 4]
+        assert rows.score.sum() == facts["C"]
+        per_sample = rows.groupby("example_id").score.sum().astype(int).to_dict()
+        assert per_sample == facts["per_sample"]
