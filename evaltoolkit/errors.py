@@ -97,6 +97,12 @@ def nearest(name: object, known: Iterable[object], *, count: int = 3) -> str:
     return "known: " + listed(names) if names else "there is none"
 
 
+def _plain(item: object) -> object:
+    """Turn a numpy scalar into the Python number that people expect to read."""
+    to_python = getattr(item, "item", None)
+    return to_python() if callable(to_python) else item
+
+
 def listed(items: Iterable[object], *, limit: int = 5) -> str:
     """List the first few items as text, with the count of the rest.
 
@@ -104,7 +110,7 @@ def listed(items: Iterable[object], *, limit: int = 5) -> str:
         >>> listed(["a", "b", "c"], limit=2)
         "'a', 'b' and 1 more"
     """
-    all_items = list(items)
+    all_items = [_plain(item) for item in items]
     shown = ", ".join(repr(item) for item in all_items[:limit])
     rest = len(all_items) - limit
     return f"{shown} and {rest} more" if rest > 0 else shown

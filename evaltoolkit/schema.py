@@ -260,7 +260,8 @@ def _to_nullable_text(values: pd.Series, column: Column) -> pd.Series:
 
 
 def _to_int(values: pd.Series, column: Column) -> pd.Series:
-    numbers = pd.to_numeric(values, errors="coerce").astype("float64")
+    given = values.astype(object).where(values.notna(), column.default)
+    numbers = pd.to_numeric(given, errors="coerce").astype("float64")
     bad = ~(numbers.abs().lt(np.inf) & (numbers % 1 == 0) & (numbers >= 0))
     if bad.any():
         raise _broken(values, bad, column, "it must be a whole number from 0")

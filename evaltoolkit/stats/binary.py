@@ -7,6 +7,7 @@ baseline passes, and the difference is ``(wins - losses) / n``.
 from __future__ import annotations
 
 import math
+import sys
 from typing import NamedTuple, overload
 
 import numpy as np
@@ -14,9 +15,9 @@ from numpy.typing import ArrayLike
 
 from evaltoolkit.errors import EvalToolkitError
 from evaltoolkit.stats.checks import finite_vector, fraction, same_length, whole
-from evaltoolkit.stats.distributions import normal_quantile
 from evaltoolkit.stats.proportions import wilson
 from evaltoolkit.stats.score_interval import check_discordant, tango, tango_equivalence, tango_test
+from evaltoolkit.stats.tails import normal_quantile
 from evaltoolkit.stats.types import Floats, Interval, Significance
 
 __all__ = [
@@ -34,6 +35,10 @@ __all__ = [
     "tango_test",
     "wald_paired",
 ]
+
+
+SMALLEST = sys.float_info.min
+"""A p-value below the smallest float is still not 0."""
 
 
 class PairedCounts(NamedTuple):
@@ -93,7 +98,7 @@ def mcnemar_exact(wins: int, losses: int) -> float:
         0.0703125
     """
     fewer, total = _discordant(wins, losses)
-    return min(1.0, 2 * _binomial_cdf(fewer, total))
+    return min(1.0, max(2 * _binomial_cdf(fewer, total), SMALLEST))
 
 
 def mcnemar_midp(wins: int, losses: int) -> float:
@@ -121,7 +126,7 @@ def mcnemar_midp(wins: int, losses: int) -> float:
         return 1.0
     below = 2 * _binomial_cdf(fewer - 1, total) if fewer else 0.0
     point = _binomial_cdf(fewer, total) - (below / 2)
-    return 1 - point / 2 if 2 * fewer == total else below + point
+    return 1 - point / 2 if 2 * fewer == total else max(below + point, SMALLEST)
 
 
 def mcnemar_score(wins: int, losses: int, *, continuity: bool = False) -> Significance:

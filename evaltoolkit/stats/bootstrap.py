@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from evaltoolkit.errors import EvalToolkitError
 from evaltoolkit.stats.checks import choice, cluster_codes, finite_vector, fraction
 from evaltoolkit.stats.differences import is_constant
-from evaltoolkit.stats.distributions import normal_quantile, normal_tail
+from evaltoolkit.stats.tails import normal_quantile, normal_tail
 from evaltoolkit.stats.types import Floats, Interval
 
 METHODS = ("percentile", "basic", "bca", "studentized")
@@ -249,8 +249,8 @@ def _studentized(values: Floats, samples: Resamples, tail: float) -> Interval:
 
 
 def _bca_levels(values: Floats, means: Floats, tail: float) -> list[float]:
-    below = np.mean(means < values.mean()) + np.mean(means == values.mean()) / 2
-    bias = normal_quantile(float(np.clip(below, 1e-9, 1 - 1e-9)))
+    below = np.count_nonzero(means < values.mean()) + np.count_nonzero(means == values.mean()) / 2
+    bias = normal_quantile(min(max(below / means.size, 1e-9), 1 - 1e-9))
     a = _acceleration(values)
     shifted = (bias + normal_quantile(p) for p in (tail, 1 - tail))
     return [1 - normal_tail(bias + w / (1 - a * w)) for w in shifted]

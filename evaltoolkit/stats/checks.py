@@ -164,6 +164,8 @@ def cluster_codes(clusters: Iterable[Hashable], n: int) -> NDArray[np.intp]:
 
 
 def _is_missing(key: Hashable) -> bool:
-    """Recognise None, and whatever does not say that it equals itself (NaN and its kin)."""
-    same: object = key == key
-    return key is None or not (isinstance(same, bool | np.bool_) and bool(same))
+    """Recognise None, and whatever does not equal itself (NaN)."""
+    try:
+        return key is None or not bool(key == key)
+    except TypeError:
+        return True  # a marker of missing values that is neither true nor false

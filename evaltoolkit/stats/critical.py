@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from evaltoolkit.errors import EvalToolkitError
 from evaltoolkit.stats.checks import fraction
+from evaltoolkit.stats.tails import standard_error_nodes
 from evaltoolkit.stats.types import Floats
 
 _GRID = np.linspace(-8.5, 8.5, 1701)
@@ -74,7 +75,7 @@ def _integrated(m: int, rho: float, alpha: float, df: float) -> float:
     """Condition on the common part of the estimates, and on the common standard error."""
     from scipy import optimize, special
 
-    scales, weights = _standard_errors(df)
+    scales, weights = standard_error_nodes(df)
     density = np.exp(-(_GRID**2) / 2) / math.sqrt(2 * math.pi) * (_GRID[1] - _GRID[0])
     common, own = math.sqrt(rho) * _GRID, math.sqrt(1 - rho)
 
@@ -84,17 +85,6 @@ def _integrated(m: int, rho: float, alpha: float, df: float) -> float:
         return float(weights @ (inside**m @ density)) - (1 - alpha)
 
     return float(optimize.brentq(excess, 1e-6, 1e4, xtol=1e-10))
-
-
-def _standard_errors(df: float) -> tuple[Floats, Floats]:
-    """Return quadrature nodes and weights for the estimated over the true standard error."""
-    if math.isinf(df):
-        return np.ones(1), np.ones(1)
-    from scipy import special
-
-    nodes, weights = np.polynomial.legendre.leggauss(96)
-    probability = (nodes + 1) / 2
-    return np.sqrt(special.gammaincinv(df / 2, probability) * 2 / df), weights / 2
 
 
 def _drawn(

@@ -11,9 +11,9 @@ import math
 from numpy.typing import ArrayLike
 
 from evaltoolkit.errors import EvalToolkitError
-from evaltoolkit.stats.distributions import t_tail
 from evaltoolkit.stats.paired import paired_t
 from evaltoolkit.stats.score_interval import Equivalence, tango_equivalence
+from evaltoolkit.stats.tails import t_tail
 
 __all__ = ["Equivalence", "noninferiority", "tango_equivalence", "tost", "tost_paired"]
 

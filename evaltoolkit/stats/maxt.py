@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from evaltoolkit.errors import EvalToolkitError
 from evaltoolkit.stats.checks import cluster_codes, fraction
-from evaltoolkit.stats.distributions import normal_quantile, normal_scores, normal_tail
 from evaltoolkit.stats.studentised import Studentised
+from evaltoolkit.stats.tails import normal_quantile, normal_scores, normal_tail
 from evaltoolkit.stats.types import Floats
 
 RTOL = 1e-9

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from evaltoolkit.stats.checks import finite_vector, fraction
 from evaltoolkit.stats.differences import is_constant
-from evaltoolkit.stats.distributions import t_quantile, t_tail
+from evaltoolkit.stats.tails import t_quantile, t_tail
 from evaltoolkit.stats.types import Floats, Interval, MeanEstimate
 
 __all__ = ["MeanEstimate", "mean_estimate", "paired_t", "paired_z", "t_interval"]

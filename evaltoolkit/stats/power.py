@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltoolkit.stats.checks import fraction, whole
-from evaltoolkit.stats.distributions import normal_quantile, normal_tail, t_quantile
+from evaltoolkit.stats.tails import normal_quantile, standard_error_nodes, t_quantile
 from evaltoolkit.stats.types import Floats
-
-_NEARLY_NORMAL = 1e5
 
 
 def mde(se: float, df: float, *, alpha: float = 0.05, power: float = 0.8) -> float:
@@ -44,9 +42,13 @@ def mde(se: float, df: float, *, alpha: float = 0.05, power: float = 0.8) -> flo
         return 0.0
     from scipy import optimize
 
-    highest = t_quantile(1 - alpha / 2, df) + t_quantile((1 + power) / 2, df) + 10
-    shift = optimize.brentq(lambda x: power_t(x, df, alpha=alpha) - power, 0.0, highest, xtol=1e-10)
-    return float(shift) * se
+    def missing(shift: float) -> float:
+        return power_t(shift, df, alpha=alpha) - power
+
+    enough = t_quantile(1 - alpha / 2, df) + t_quantile((1 + power) / 2, df)
+    while missing(enough) < 0:
+        enough *= 2
+    return float(optimize.brentq(missing, 0.0, enough, xtol=1e-10)) * se
 
 
 def power_t(shift: float, df: float, *, alpha: float = 0.05) -> float:
@@ -63,10 +65,9 @@ def power_t(shift: float, df: float, *, alpha: float = 0.05) -> float:
     """
     from scipy import special
 
-    critical = t_quantile(1 - alpha / 2, df)
-    if df > _NEARLY_NORMAL:
-        return normal_tail(critical - shift)
-    return 1 - float(special.nctdtr(df, shift, critical))
+    nodes, weights = standard_error_nodes(df)
+    reached = special.ndtr(shift - t_quantile(1 - alpha / 2, df) * nodes)
+    return float(weights @ reached)
 
 
 def power_paired_t(difference: float, sd: float, n: int, *, alpha: float = 0.05) -> float:
@@ -120,7 +121,9 @@ def n_paired_t(difference: float, sd: float, *, alpha: float = 0.05, power: floa
     def missing(n: float) -> float:
         return power_t(ratio * math.sqrt(n), n - 1, alpha=alpha) - power
 
-    return float(optimize.brentq(missing, 1.01, 10 * normal + 100)) if missing(1.01) < 0 else 2.0
+    if missing(2.0) >= 0:
+        return 2.0
+    return float(optimize.brentq(missing, 2.0, 10 * normal + 100))
 
 
 def n_questions(

@@ -6,7 +6,7 @@ import math
 
 from evaltoolkit.errors import EvalToolkitError
 from evaltoolkit.stats.checks import fraction, whole
-from evaltoolkit.stats.distributions import normal_quantile
+from evaltoolkit.stats.tails import normal_quantile
 from evaltoolkit.stats.types import Interval
 
 

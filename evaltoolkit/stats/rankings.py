@@ -155,25 +155,28 @@ def bradley_terry(wins: ArrayLike, *, reference: int = 0) -> BradleyTerry:
         array([ 0.    , -1.0986])
     """
     counts = _win_table(wins)
-    games = counts + counts.T
     free = np.flatnonzero(np.arange(len(counts)) != reference)
     ability = np.zeros(len(counts))
     for _ in range(100):
-        chance = 1 / (1 + np.exp(ability[None, :] - ability[:, None]))
-        information = _information(games * chance * (1 - chance))[np.ix_(free, free)]
-        step = np.linalg.solve(information, np.sum(counts - games * chance, axis=1)[free])
+        gradient, information = _slope_and_information(counts, ability)
+        solved = np.linalg.solve(information[np.ix_(free, free)], gradient[free])
+        step = np.asarray(solved, dtype=np.float64)
         ability[free] += np.clip(step, -1, 1)
         if np.max(np.abs(step)) < 1e-12:
             break
+    _, information = _slope_and_information(counts, ability)
     se = np.zeros(len(counts))
-    se[free] = np.sqrt(np.diag(np.linalg.inv(information)))
+    se[free] = np.sqrt(np.diag(np.linalg.inv(information[np.ix_(free, free)])))
     return BradleyTerry(ability, se)
 
 
-def _information(weights: Floats) -> Floats:
-    """Return the Fisher information: a graph Laplacian of the weights."""
-    information: Floats = np.diag(weights.sum(axis=1)) - weights
-    return information
+def _slope_and_information(counts: Floats, ability: Floats) -> tuple[Floats, Floats]:
+    """Return the gradient of the log-likelihood and the Fisher information."""
+    games = counts + counts.T
+    chance = 1 / (1 + np.exp(ability[None, :] - ability[:, None]))
+    weights = games * chance * (1 - chance)
+    slope: Floats = np.sum(counts - games * chance, axis=1)
+    return slope, np.diag(weights.sum(axis=1)) - weights
 
 
 def _win_table(wins: ArrayLike) -> Floats:

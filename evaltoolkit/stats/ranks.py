@@ -16,8 +16,8 @@ from evaltoolkit.stats.binary import mcnemar_exact, mcnemar_midp
 from evaltoolkit.stats.checks import choice, fraction
 from evaltoolkit.stats.convolution import sum_distribution
 from evaltoolkit.stats.differences import merge_near, snap
-from evaltoolkit.stats.distributions import normal_quantile, normal_tail
 from evaltoolkit.stats.flips import sign_flip
+from evaltoolkit.stats.tails import normal_quantile, normal_tail
 from evaltoolkit.stats.types import Floats
 
 MAX_EXACT = 50

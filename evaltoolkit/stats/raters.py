@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from evaltoolkit.errors import EvalToolkitError
 from evaltoolkit.stats.checks import choice, fraction
-from evaltoolkit.stats.distributions import normal_quantile
+from evaltoolkit.stats.tails import normal_quantile
 from evaltoolkit.stats.types import Floats
 
 

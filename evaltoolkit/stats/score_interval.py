@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from evaltoolkit.errors import EvalToolkitError
 from evaltoolkit.stats.checks import fraction, whole
-from evaltoolkit.stats.distributions import normal_quantile, normal_tail
+from evaltoolkit.stats.tails import normal_quantile, normal_tail
 from evaltoolkit.stats.types import Interval, Significance
 
 _EDGE = 1e-12

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evaltoolkit import stats
-from evaltoolkit.stats.distributions import normal_quantile, normal_scores
+from evaltoolkit.stats.tails import normal_quantile, normal_scores
 
 
 def correlated(n: int, m: int, *, rho: float, seed: int, effect: float = 0.0) -> np.ndarray:

@@ -81,3 +81,23 @@ def normal_scores(t: ArrayLike, df: ArrayLike) -> Floats:
     tail = special.stdtr(np.asarray(df, dtype=np.float64), -np.abs(np.asarray(t, dtype=float)))
     scores: Floats = -special.ndtri(tail)
     return scores + 0.0
+
+
+def standard_error_nodes(df: float) -> tuple[Floats, Floats]:
+    """Return nodes and weights that average over the estimated relative to the true error.
+
+    Args:
+        df: Degrees of freedom of the estimated standard error, or infinity.
+
+    Example:
+        >>> nodes, weights = standard_error_nodes(9)
+        >>> round(float(weights @ nodes**2), 3)
+        1.0
+    """
+    if math.isinf(df):
+        return np.ones(1), np.ones(1)
+    from scipy import special
+
+    nodes, weights = np.polynomial.legendre.leggauss(128)
+    probability = (nodes + 1) / 2
+    return np.sqrt(special.gammaincinv(df / 2, probability) * 2 / df), weights / 2
