@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaltoolkit.criteria import criteria_of, describe_criteria, infer_kind
 from evaltoolkit.errors import SchemaError
 from evaltoolkit.scores import normalise_scores
+
+# A busy machine says nothing about a law.
+law = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def scores(values: list[float | None], name: str = "quality", **facts: object) -> pd.DataFrame:
@@ -131,6 +134,7 @@ def test_a_criterion_that_was_never_scored_is_listed_all_the_same() -> None:
     assert described["kind"].tolist() == ["binary", "continuous"]
 
 
+@law
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False)), st.randoms())
 def test_kind_does_not_depend_on_order_or_repeats(values: list[float], random: object) -> None:
     shuffled = values + values

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaltoolkit import schema
@@ -101,6 +101,7 @@ def test_an_output_is_not_its_text() -> None:
     assert output != Output(text="Rome")
 
 
+@settings(deadline=None, derandomize=True)
 @given(st.one_of(st.none(), st.floats()), st.sampled_from(get_args(Status)))
 def test_a_score_is_finite_exactly_when_it_is_scored(value: float | None, status: Any) -> None:
     is_finite = value is not None and np.isfinite(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaltoolkit.errors import SchemaError
@@ -20,6 +20,9 @@ from evaltoolkit.schema import (
     normalise,
     rows_text,
 )
+
+# A busy machine says nothing about a law.
+law = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def frame(**columns: object) -> pd.DataFrame:
@@ -114,11 +117,13 @@ def test_ids_that_only_look_alike_stay_apart() -> None:
     ]  # fmt: skip
 
 
+@law
 @given(st.lists(st.integers(-(2**62), 2**62), min_size=1))
 def test_whole_numbers_become_their_digits(numbers: list[int]) -> None:
     assert as_text(pd.Series(numbers)).tolist() == [str(number) for number in numbers]
 
 
+@law
 @given(st.text())
 def test_normalising_twice_changes_nothing(text: str) -> None:
     once = normalise(frame(example_id=["x" + text], label=[text], topic=[text]), SCORES)

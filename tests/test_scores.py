@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaltoolkit.errors import SchemaError
@@ -16,6 +16,9 @@ from evaltoolkit.scores import (
     normalise_scores,
     resolve_duplicates,
 )
+
+# A busy machine says nothing about a law.
+law = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def scores(**columns: object) -> pd.DataFrame:
@@ -173,6 +176,7 @@ def test_an_unknown_choice_is_refused_even_without_duplicates() -> None:
 keys = st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 2), st.integers(0, 2)), min_size=1)
 
 
+@law
 @given(keys)
 def test_whatever_the_keys_trials_keeps_every_row_and_makes_keys_unique(
     rows: list[tuple[str, int, int]],
@@ -184,6 +188,7 @@ def test_whatever_the_keys_trials_keeps_every_row_and_makes_keys_unique(
     assert not numbered.duplicated(list(SCORE_KEY)).any()
 
 
+@law
 @given(keys)
 def test_last_keeps_one_row_of_each_key(rows: list[tuple[str, int, int]]) -> None:
     raw = pd.DataFrame(rows, columns=["system", "example_id", "trial"])

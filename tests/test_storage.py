@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaltoolkit.errors import EvalToolkitError, SchemaError
@@ -78,7 +78,7 @@ def back(table: pd.DataFrame, suffix: str) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(table=score_tables())
 def test_every_score_table_comes_back_as_it_was(table: pd.DataFrame, suffix: str) -> None:
     pd.testing.assert_frame_equal(back(table, suffix), table, check_exact=True)
