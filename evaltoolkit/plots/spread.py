@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_GRADES = 11
-_ROLES = ("baseline", "candidate")
+_ROLES: tuple[str, str] = ("baseline", "candidate")
 _PITCH = {True: 0.19, False: 0.26}
 """Distance of the two systems in inches, for bars and for histograms."""
 _GROUPS = ("binary", "grades", "unit", "other")
@@ -249,7 +249,7 @@ def _draw_group(
     ax, centres = sheet.axes[panel], sheet.centres[panel]
     draw = _draw_grades if group.graded else _draw_histograms
     lines = draw(ax, sheet.measures, group, centres)
-    names = {"baseline": result.baseline, "candidate": result.candidate}
+    names: dict[str, str] = dict(zip(_ROLES, captions.systems(result), strict=True))
     facts = [*rows.HYPOTHESIS, "name", "shown", "n_pairs"]
     described = []
     for index, line in lines:

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Annotation, Text
-from matplotlib.transforms import Bbox
 
 from evaltoolkit.plots import Chart
 from evaltoolkit.results import COMPARISON_COLUMNS, Comparison
@@ -312,7 +311,7 @@ class Drawn:
         canvas.draw()
         self.chart = chart
         self.boxes = [
-            (text, text.get_window_extent(canvas.get_renderer()))
+            (text, tuple(text.get_window_extent(canvas.get_renderer()).extents))
             for text in chart.figure.findobj(Text)
             if text.get_visible() and text.get_text()
         ]
@@ -333,8 +332,8 @@ class Drawn:
         width, height = self.chart.figure.bbox.size
         return [
             text.get_text()
-            for text, box in self.boxes
-            if box.x0 < -1 or box.y0 < -1 or box.x1 > width + 1 or box.y1 > height + 1
+            for text, (left, bottom, right, top) in self.boxes
+            if left < -1 or bottom < -1 or right > width + 1 or top > height + 1
         ]
 
     def overlapping(self) -> list[tuple[str, str]]:
@@ -347,11 +346,11 @@ class Drawn:
         ]
 
 
-def covers(one: Bbox, other: Bbox) -> bool:
-    width = min(one.x1, other.x1) - max(one.x0, other.x0)
-    height = min(one.y1, other.y1) - max(one.y0, other.y0)
+def covers(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    width = min(one[2], other[2]) - max(one[0], other[0])
+    height = min(one[3], other[3]) - max(one[1], other[1])
     # Boxes of lines have empty space above and below their letters.
-    return width > 1 and height > 0.25 * min(one.height, other.height)
+    return width > 1 and height > 0.25 * min(one[3] - one[1], other[3] - other[1])
 
 
 @pytest.fixture

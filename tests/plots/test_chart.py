@@ -46,7 +46,8 @@ def test_hostile_names_survive_every_format(
     assert "<script>alert(1)</script>" in texts
     assert not [node for node in root.iter() if node.tag.endswith("script")]
     assert pdf.read_bytes().startswith(b"%PDF")
-    assert Image.open(png).size[0] == round(chart.figure.get_size_inches()[0] * 200)
+    with Image.open(png) as picture:
+        assert picture.size[0] == round(chart.figure.get_size_inches()[0] * 200)
     assert "<script" not in chart.to_html().replace("&lt;script", "")
 
 
@@ -61,9 +62,9 @@ def test_files_carry_title_and_description(usual: Comparison, tmp_path: Path) ->
     chart = paired_deltas(usual)
     svg, _, png = chart.save(tmp_path / "x")
     assert chart.alt in "".join(ET.parse(svg).getroot().itertext())
-    info = Image.open(png).info
-    assert info["Title"] == "v2 against v1"
-    assert info["Description"] == chart.alt
+    with Image.open(png) as picture:
+        assert picture.info["Title"] == "v2 against v1"
+        assert picture.info["Description"] == chart.alt
 
 
 def test_paths_name_the_formats(usual: Comparison, tmp_path: Path) -> None:
@@ -73,8 +74,11 @@ def test_paths_name_the_formats(usual: Comparison, tmp_path: Path) -> None:
     ]
     assert [p.name for p in chart.save(tmp_path / "a.svg")] == ["a.svg"]
     assert [p.name for p in chart.save(str(tmp_path / "a.png"), formats=("pdf",))] == ["a.pdf"]
-    small, large = (Image.open(chart.save(tmp_path / f"{d}.png", dpi=d)[0]) for d in (50, 100))
-    assert small.size[0] * 2 == large.size[0]
+    widths = []
+    for dpi in (50, 100):
+        with Image.open(chart.save(tmp_path / f"{dpi}.png", dpi=dpi)[0]) as picture:
+            widths.append(picture.size[0])
+    assert widths == [275, 550]
 
 
 @pytest.mark.parametrize("formats", [["gif"], "png"])
