@@ -22,7 +22,7 @@ STATUSES = ("scored", "unscored", "scorer_error", "system_error")
 
 STATUS_DTYPE = pd.CategoricalDtype(list(STATUSES))
 
-Kind = Literal["id", "text", "nullable_text", "int", "float", "bool", "status", "time", "json"]
+Kind = Literal["id", "nullable_text", "verbatim", "int", "float", "bool", "status", "time", "json"]
 
 
 @dataclass(frozen=True)
@@ -106,9 +106,9 @@ OUTPUTS = Table(
     "outputs table",
     columns=(
         *_RUN_KEY,
-        Column("input", "nullable_text"),
-        Column("output", "nullable_text"),
-        Column("reference", "nullable_text"),
+        Column("input", "verbatim"),
+        Column("output", "verbatim"),
+        Column("reference", "verbatim"),
         Column("error", "nullable_text"),
         Column("finish_reason", "nullable_text"),
         Column("tool_calls", "json"),
@@ -146,7 +146,8 @@ def normalise(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
     """Put a frame into the columns, order and dtypes of a table; never drop or reorder rows.
 
     Missing columns with a default are added, ids become text (so 7, 7.0 and "7" meet), empty
-    text in a nullable column becomes missing, and further columns are kept as attributes.
+    text in a nullable column becomes missing (but an empty answer stays one), and further
+    columns are kept as attributes.
 
     Args:
         frame: Any DataFrame with at least the required columns of the table.
@@ -259,6 +260,12 @@ def _to_nullable_text(values: pd.Series, column: Column) -> pd.Series:
     return text.mask(text == "")
 
 
+def _to_verbatim(values: pd.Series, column: Column) -> pd.Series:
+    """Keep text as it is: an empty answer is an answer."""
+    del column
+    return as_text(values)
+
+
 def _to_int(values: pd.Series, column: Column) -> pd.Series:
     given = values.astype(object).where(values.notna(), column.default)
     numbers = pd.to_numeric(given, errors="coerce").astype("float64")
@@ -319,8 +326,8 @@ def _to_time(values: pd.Series, column: Column) -> pd.Series:
 
 _CONVERTERS: Mapping[Kind, Callable[[pd.Series, Column], pd.Series]] = {
     "id": _to_id,
-    "text": _to_id,
     "nullable_text": _to_nullable_text,
+    "verbatim": _to_verbatim,
     "json": _to_nullable_text,
     "int": _to_int,
     "float": _to_float,

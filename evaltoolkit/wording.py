@@ -46,8 +46,8 @@ INTERVALS = {
 """Names of intervals as people read them, by the value of the column ``interval``."""
 
 _LOSSES = (
-    ("n_system_error", "system error"),
-    ("n_scorer_error", "scorer error"),
+    ("n_system_error", "with a system error"),
+    ("n_scorer_error", "with a scorer error"),
     ("n_unscored", "unscored"),
     ("n_unpaired", "without a partner"),
 )
@@ -67,12 +67,10 @@ def rows_of(table: pd.DataFrame) -> list[Row]:
     return list(table.to_dict(orient="records"))
 
 
-def label(row: Row, *, with_task: bool = True) -> str:
-    """Name a hypothesis: criterion, then task, scorer and slice where there are any."""
+def label(row: Row) -> str:
+    """Name a hypothesis: criterion, then task and scorer where there are several, and slice."""
     name = str(row["criterion"])
-    parts = [str(row["task"])] if with_task and row["task"] else []
-    if row.get("show_scorer") and row["scorer"]:
-        parts.append(str(row["scorer"]))
+    parts = [str(row[part]) for part in ("task", "scorer") if row[f"show_{part}"] and row[part]]
     if isinstance(row["slice_by"], str):
         parts.append(f"{row['slice_by']} = {row['slice']}")
     return f"{name} ({', '.join(parts)})" if parts else name
@@ -97,7 +95,9 @@ def result_sentence(row: Row, settings: Mapping[str, Any]) -> str:
         f"difference {fmt.format_number(float(row['delta']), decimals=digits, signed=True)}"
         + _direction(row)
         + _evidence(row, settings, digits),
-        f"{row['wins']} wins, {row['losses']} losses, {row['ties']} ties",
+        f"{fmt.counted(int(row['wins']), 'win')}, "
+        f"{fmt.counted(int(row['losses']), 'loss', 'losses')}, "
+        f"{fmt.counted(int(row['ties']), 'tie')}",
     ]
     left_out = lost_text(row)
     tail = f" Left out: {left_out}." if left_out else ""
@@ -152,8 +152,8 @@ def conclusion(
     table: pd.DataFrame, settings: Mapping[str, Any], warnings: Sequence[str] = ()
 ) -> str:
     """Compose the sentences of `evaltoolkit.results.Comparison.conclusion`."""
-    overall = with_scorer_flag(table[table["slice_by"].isna()])
-    slices = with_scorer_flag(table[table["slice_by"].notna()])
+    overall = with_flags(table[table["slice_by"].isna()])
+    slices = with_flags(table[table["slice_by"].notna()])
     lines = [f"Note: {text}" for text in warnings]
     lines.append(_headline(overall, settings))
     lines += [result_sentence(row, settings) for row in rows_of(overall)]
@@ -170,14 +170,22 @@ def _headline(overall: pd.DataFrame, settings: Mapping[str, Any]) -> str:
     return (
         f"{settings['candidate']} against {settings['baseline']}: of "
         f"{fmt.counted(len(overall), 'hypothesis', 'hypotheses')} {said or 'none measured'} "
-        f"(alpha {settings['alpha']:g}, {correction_text(settings, 'overall')})."
+        f"(alpha {settings['alpha']:g}; {_corrections(overall, settings)})."
+    )
+
+
+def _corrections(overall: pd.DataFrame, settings: Mapping[str, Any]) -> str:
+    names = list(dict.fromkeys(overall["family"]))
+    several = len(names) > 1
+    return "; ".join(
+        (f"{name}: " if several else "") + correction_text(settings, name) for name in names
     )
 
 
 def correction_text(settings: Mapping[str, Any], family: str) -> str:
     """Name the correction of a family and its size."""
-    facts = settings["families"].get(family)
-    if facts is None or facts["size"] <= 1:
+    facts = settings["families"][family]
+    if facts["size"] <= 1:
         return "one hypothesis, no adjustment"
     return f"{CORRECTIONS.get(facts['correction'], facts['correction'])} over {facts['size']}"
 
@@ -204,11 +212,11 @@ def _slices_line(slices: pd.DataFrame) -> str:
     )
 
 
-def with_scorer_flag(table: pd.DataFrame) -> pd.DataFrame:
-    """Mark rows whose criterion several scorers judge, so that labels name the scorer."""
+def with_flags(table: pd.DataFrame) -> pd.DataFrame:
+    """Mark rows whose label must name the task or the scorer, since there are several."""
     keys = ["task", "criterion", "slice_by", "slice"]
-    several = table.groupby(keys, dropna=False)["scorer"].transform("nunique") > 1
-    return table.assign(show_scorer=several)
+    scorers = table.groupby(keys, dropna=False)["scorer"].transform("nunique") > 1
+    return table.assign(show_scorer=scorers, show_task=table["task"].nunique() > 1)
 
 
 def methods(table: pd.DataFrame, settings: Mapping[str, Any]) -> str:
@@ -284,7 +292,8 @@ def _family_sentence(settings: Mapping[str, Any]) -> str:
     for name, facts in settings["families"].items():
         if facts["size"] > 1:
             how = CORRECTIONS.get(facts["correction"], facts["correction"])
-            parts.append(f"{how} over the {facts['size']} hypotheses of the family '{name}'")
+            note = f" ({facts['note']})" if facts["note"] else ""
+            parts.append(f"{how} over the {facts['size']} hypotheses of the family '{name}'{note}")
     if not parts:
         return ""
     return f"P-values were adjusted by {'; '.join(parts)} (alpha {settings['alpha']:g})."
@@ -311,7 +320,7 @@ def _margin_sentence(settings: Mapping[str, Any]) -> str:
 
 def summary_table(table: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
     """Compose the short table that people read."""
-    rows = [_summary_row(row, settings) for row in rows_of(with_scorer_flag(table))]
+    rows = [_summary_row(row, settings) for row in rows_of(with_flags(table))]
     return pd.DataFrame(rows, columns=list(_summary_columns(settings)))
 
 

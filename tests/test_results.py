@@ -38,7 +38,7 @@ def test_losses_and_warnings_are_said() -> None:
     with pytest.warns(et.EvalToolkitWarning, match="system errors cost up to 4 pairs"):
         result = et.compare(frame, baseline="old", candidate="new")
     assert result.conclusion().startswith("Note: system errors cost up to 4 pairs")
-    assert "Left out: 4 system error" in result.conclusion()
+    assert "Left out: 4 with a system error" in result.conclusion()
 
 
 def test_an_inconclusive_sentence_gives_the_detectable_change() -> None:

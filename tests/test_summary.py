@@ -13,7 +13,8 @@ from evaltoolkit import stats
 @pytest.fixture
 def scores() -> pd.DataFrame:
     rows = [
-        ("a", "1", 0, 1.0, "scored"), ("a", "2", 0, 0.0, "scored"), ("a", "3", 0, np.nan, "unscored"),
+        ("a", "1", 0, 1.0, "scored"), ("a", "2", 0, 0.0, "scored"),
+        ("a", "3", 0, np.nan, "unscored"),
         ("b", "1", 0, 1.0, "scored"), ("b", "1", 1, 0.0, "scored"),
         ("b", "3", 0, np.nan, "system_error"), ("b", "4", 0, np.nan, "scorer_error"),
     ]  # fmt: skip
@@ -24,13 +25,22 @@ def scores() -> pd.DataFrame:
 def test_coverage_counts_rows_and_pairs(scores: pd.DataFrame) -> None:
     table = et.coverage(scores).set_index("system")
     a, b = table.loc["a"], table.loc["b"]
-    assert (a.n_examples, a.n_rows, a.scored, a.unscored, a.missing, a.n_pairs) == (3, 3, 2, 1, 1, 1)
+    assert (a.n_examples, a.n_rows, a.scored, a.unscored, a.missing, a.n_pairs) == (
+        3,
+        3,
+        2,
+        1,
+        1,
+        1,
+    )
     assert (b.n_examples, b.n_rows, b.scored, b.system_error, b.scorer_error) == (3, 4, 2, 1, 1)
     assert (b.missing, b.n_pairs) == (1, 1)
 
 
 def test_coverage_lists_a_system_that_was_never_measured(scores: pd.DataFrame) -> None:
-    extra = pd.DataFrame({"system": ["c"], "example_id": ["1"], "score": [1.0], "criterion": "tone"})
+    extra = pd.DataFrame(
+        {"system": ["c"], "example_id": ["1"], "score": [1.0], "criterion": "tone"}
+    )
     table = et.coverage(pd.concat([scores, extra]), baseline="a")
     absent = table[(table.system == "c") & (table.criterion == "correct")].iloc[0]
     assert (absent.n_rows, absent.missing, absent.n_pairs) == (0, 4, 0)

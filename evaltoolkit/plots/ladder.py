@@ -97,7 +97,7 @@ def correction_ladder(
 
 
 def _members(result: Comparison, family: str | None) -> pd.DataFrame:
-    table = wording.with_scorer_flag(result.table)
+    table = wording.with_flags(result.table)
     known = [str(name) for name in dict.fromkeys(table["family"].dropna())]
     chosen = family or ("overall" if "overall" in known or not known else known[0])
     members = table[table["family"] == chosen]

@@ -50,7 +50,7 @@ def chosen_rows(result: Comparison, slices: Slices = None) -> pd.DataFrame:
     Raises:
         EvalToolkitError: There is no such row.
     """
-    table = wording.with_scorer_flag(result.table)
+    table = wording.with_flags(result.table)
     is_slice = table["slice_by"].notna()
     if slices is None:
         chosen = table[~is_slice] if (~is_slice).any() else table
@@ -158,4 +158,5 @@ def short_name(row: wording.Row, *, several_tasks: bool) -> str:
     safe: dict[Hashable, Any] = dict(row)
     for key in _NAMES:
         safe[key] = text.isolated(row[key]) if isinstance(row[key], str) else row[key]
-    return wording.label(safe, with_task=several_tasks)
+    safe["show_task"] = several_tasks
+    return wording.label(safe)

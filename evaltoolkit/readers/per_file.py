@@ -170,16 +170,18 @@ class _OneFile:
             result.reason = f"{source.path}: {known.title}: this format holds no {self.table}"
             return result
         frames: list[pd.DataFrame] = []
+        notes: list[str] = []
         for batch in _batches(source, known, self.reading):
-            self.notes.extend(batch.notes)
+            notes.extend(batch.notes)
             result.aggregates.extend(batch.aggregates)
             frames.extend(_frames(batch, self.table, source.path, self.reading))
             tick()
+        self.notes.extend(notes)
         result.frame = concat_tables(frames)
         reported = bool(result.aggregates) and "report" in self.reading.want
         if result.frame is None and not reported:
             result.outcome = "empty"
-            result.reason = _without_rows(source, known, self.table, self.notes)
+            result.reason = _without_rows(source, known, self.table, notes)
         return result
 
 

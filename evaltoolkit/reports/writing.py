@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from evaltoolkit.results import Comparison
 from evaltoolkit.storage import write_csv
 from evaltoolkit.wording import html_table, markdown_table
 
-FIGURES = {
+FIGURES: Mapping[str, Callable[[Comparison], Chart]] = {
     "delta_forest": paired_deltas,
     "distributions": distributions,
     "correction_ladder": correction_ladder,
@@ -78,7 +78,9 @@ def write_report(
     target.mkdir(parents=True, exist_ok=True)
     charts = {name: draw(result) for name, draw in FIGURES.items()}
     heading = title or f"{result.candidate} against {result.baseline}"
-    written = [p for name, chart in charts.items() for p in chart.save(target / name, formats=formats)]
+    written = [
+        p for name, chart in charts.items() for p in chart.save(target / name, formats=formats)
+    ]
     written += [
         write_csv(result.table, target / "results.csv"),
         write_csv(result.pairs, target / "pairs.csv"),

@@ -146,7 +146,7 @@ class Explorer:
 
     def _show(self, result: Comparison) -> None:
         parts = self._parts
-        parts["figure"].value = paired_deltas(result).to_html(width_px=900)
+        parts["figure"].value = paired_deltas(result).to_html()
         parts["table"].value = result._repr_html_()
         parts["examples"].value = examples_html(result, self._outputs, count=SHOWN_EXAMPLES)
         parts[

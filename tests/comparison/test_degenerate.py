@@ -89,9 +89,9 @@ def test_one_cluster_allows_no_inference() -> None:
 def test_a_hypothesis_without_pairs_is_not_measured() -> None:
     frame = paired_cells(5, 5, 5, 5)
     lonely = frame[frame.system == "old"].assign(criterion="extra")
-    table = et.compare(
-        pd.concat([frame, lonely]), baseline="old", candidate="new"
-    ).table.set_index("criterion")
+    table = et.compare(pd.concat([frame, lonely]), baseline="old", candidate="new").table.set_index(
+        "criterion"
+    )
     row = table.loc["extra"]
     assert row.verdict == "not_measured"
     assert (row.n_pairs, row.n_unpaired) == (0, 20)

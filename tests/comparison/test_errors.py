@@ -96,9 +96,7 @@ def test_the_latest_run_is_that_of_the_latest_time(frame: pd.DataFrame) -> None:
     early = frame.assign(run_id="b", timestamp="2026-01-01T00:00:00Z", score=1.0)
     both = pd.concat([late, early])
     result = et.compare(both, baseline="old", candidate="new", runs="latest").table
-    pd.testing.assert_frame_equal(
-        result, et.compare(frame, baseline="old", candidate="new").table
-    )
+    pd.testing.assert_frame_equal(result, et.compare(frame, baseline="old", candidate="new").table)
 
 
 def test_attributes_must_be_constant_within_an_example(frame: pd.DataFrame) -> None:

@@ -53,7 +53,16 @@ def test_holm_and_bonferroni_give_bonferroni_intervals(method: str) -> None:
 
 @pytest.mark.parametrize(
     "method",
-    ["sidak", "holm-sidak", "simes-hochberg", "hommel", "fdr_bh", "fdr_by", "fdr_tsbh", "fdr_tsbky"],
+    [
+        "sidak",
+        "holm-sidak",
+        "simes-hochberg",
+        "hommel",
+        "fdr_bh",
+        "fdr_by",
+        "fdr_tsbh",
+        "fdr_tsbky",
+    ],
 )
 def test_every_method_of_statsmodels(method: str) -> None:
     from statsmodels.stats.multitest import multipletests

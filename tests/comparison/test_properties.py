@@ -19,7 +19,9 @@ RATINGS = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=2, 
 NUMBERS = ["delta", "se", "ci_low", "ci_high", "p_value", "p_adjusted", "mde"]
 
 
-def table_of(frame: pd.DataFrame, baseline: str = "old", candidate: str = "new", **choices: object):
+def table_of(
+    frame: pd.DataFrame, baseline: str = "old", candidate: str = "new", **choices: object
+) -> pd.DataFrame:
     return et.compare(frame, baseline=baseline, candidate=candidate, **choices).table
 
 

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 import evaltoolkit as et
-from evaltoolkit import stats
 
 GPT5, SONNET = "20250807_mini-v1.7.0_gpt-5", "20250929_mini-v1.13.3_sonnet-4-5-20250929"
 

@@ -30,7 +30,14 @@ def test_every_file_is_there(written: tuple[et.Comparison, Path]) -> None:
     for name in FIGURES:
         for kind in ("svg", "pdf", "png"):
             assert (folder / f"{name}.{kind}").stat().st_size > 1000
-    for name in ("report.md", "report.html", "results.csv", "results.tex", "pairs.csv", "settings.json"):
+    for name in (
+        "report.md",
+        "report.html",
+        "results.csv",
+        "results.tex",
+        "pairs.csv",
+        "settings.json",
+    ):
         assert (folder / name).stat().st_size > 0
 
 

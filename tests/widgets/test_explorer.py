@@ -53,7 +53,7 @@ def test_controls_drive_the_same_function_as_a_cell(scores: pd.DataFrame) -> Non
         "by='topic', correction='holm')"
     )
     assert view.result is not None
-    expected = eval(code, {"et": et, "scores": scores})  # noqa: S307 - our own text
+    expected = eval(code, {"et": et, "scores": scores})
     pd.testing.assert_frame_equal(view.result.table, expected.table)
 
 
