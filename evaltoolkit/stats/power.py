@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,12 @@ def mde(se: float, df: float, *, alpha: float = 0.05, power: float = 0.8) -> flo
     fraction(power, name="power")
     if not (se > 0 and df > 0):
         return math.nan
+    return _detectable_shift(df, alpha, power) * se
+
+
+@lru_cache(maxsize=1024)
+def _detectable_shift(df: float, alpha: float, power: float) -> float:
+    """Return the smallest shift, in standard errors, that the t test finds with this power."""
     if power <= alpha / 2:
         return 0.0
     from scipy import optimize
@@ -48,7 +55,7 @@ def mde(se: float, df: float, *, alpha: float = 0.05, power: float = 0.8) -> flo
     enough = t_quantile(1 - alpha / 2, df) + t_quantile((1 + power) / 2, df)
     while missing(enough) < 0:
         enough *= 2
-    return float(optimize.brentq(missing, 0.0, enough, xtol=1e-10)) * se
+    return float(optimize.brentq(missing, 0.0, enough, xtol=1e-10))
 
 
 def power_t(shift: float, df: float, *, alpha: float = 0.05) -> float:

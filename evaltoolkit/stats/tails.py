@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -98,6 +99,11 @@ def standard_error_nodes(df: float) -> tuple[Floats, Floats]:
         return np.ones(1), np.ones(1)
     from scipy import special
 
-    nodes, weights = np.polynomial.legendre.leggauss(128)
+    nodes, weights = _legendre_nodes()
     probability = (nodes + 1) / 2
     return np.sqrt(special.gammaincinv(df / 2, probability) * 2 / df), weights / 2
+
+
+@cache
+def _legendre_nodes() -> tuple[Floats, Floats]:
+    return np.polynomial.legendre.leggauss(128)
