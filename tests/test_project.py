@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+import evaltoolkit
+
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 TOP_LEVEL = {"evaltoolkit", "notebooks", "tests", "data", "docs"}
