@@ -9,18 +9,29 @@ import numpy as np
 import pandas as pd
 
 from evaltoolkit.errors import SchemaError, listed
+from evaltoolkit.scores import check_scores
 
 KINDS = ("binary", "ordinal", "continuous")
 
 MAX_ORDINAL_LEVELS = 11
 """Whole-number scores with at most this many levels count as a rating scale (0 to 10 fits)."""
 
-_LOWER_IS_BETTER = re.compile(
-    r"(?:^|[^a-z])(?:latency|duration|runtime|elapsed|cost|price|tokens|loss|perplexity|ppl|"
-    r"word_perplexity|byte_perplexity|bits_per_byte|mae|mse|rmse|wer|cer|ter|brier|"
-    r"error_rate|errors|regressions?|violations?|hallucinations?|hallucination_rate|toxicity|"
-    r"refusals?|refusal_rate|divergence_cost)(?:$|[^a-z])",
-)
+_LOWER_IS_BETTER = frozenset({
+    "latency", "duration", "runtime", "elapsed", "time", "cost", "price", "tokens", "loss",
+    "perplexity", "ppl", "mae", "mse", "rmse", "wer", "cer", "ter", "brier", "ece", "nll",
+    "distance", "error", "errors", "violation", "violations", "regression", "regressions",
+    "hallucination", "hallucinations", "toxicity",
+})  # fmt: skip
+_UNITS = frozenset({
+    "s", "sec", "secs", "second", "seconds", "ms", "us", "min", "mins", "minutes", "usd", "eur",
+    "cents", "pct", "percent", "rate", "count", "total", "sum", "mean", "avg", "average", "median",
+    "max", "p50", "p90", "p95", "p99", "in", "out", "input", "output", "prompt", "completion",
+})  # fmt: skip
+_VETO = frozenset({
+    "no", "non", "not", "free", "without", "per", "accuracy", "precision", "recall", "score", "f1",
+    "correct", "detection", "resistance", "effectiveness", "efficiency", "avoidance", "saved",
+    "saving", "savings", "reduction",
+})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -75,7 +86,7 @@ def describe_criteria(scores: pd.DataFrame) -> pd.DataFrame:
         >>> describe_criteria(table)[["kind", "higher_is_better"]].to_dict("records")
         [{'kind': 'continuous', 'higher_is_better': False}]
     """
-    rows = [vars(info) for info in criteria_of(scores).values()]
+    rows = [vars(info) for info in criteria_of(check_scores(scores)).values()]
     return pd.DataFrame(rows, columns=list(CriterionInfo.__dataclass_fields__))
 
 
@@ -101,6 +112,24 @@ def infer_kind(values: np.ndarray) -> str:
         return "binary"
     whole = bool((levels == np.floor(levels)).all())
     return "ordinal" if whole and levels.size <= MAX_ORDINAL_LEVELS else "continuous"
+
+
+def lower_by_name(name: str) -> bool:
+    """Whether a criterion's name says that lower is better.
+
+    The last word counts, units left aside, and words such as "accuracy" or "per" forbid it.
+
+    Example:
+        >>> [lower_by_name(name) for name in ("latencyMs", "tokens_out", "no_errors")]
+        [True, True, False]
+    """
+    split = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name)
+    words = re.findall(r"[a-z]+[0-9]*", split.lower())
+    if _VETO & set(words):
+        return False
+    while words and words[-1] in _UNITS:
+        words.pop()
+    return bool(words) and words[-1] in _LOWER_IS_BETTER
 
 
 def _describe(name: str, rows: pd.DataFrame) -> CriterionInfo:
@@ -164,7 +193,7 @@ def _direction(name: str, rows: pd.DataFrame) -> tuple[bool, str]:
     declared = _declared(rows, "higher_is_better")
     if declared is not None:
         return bool(declared), "declared"
-    if _LOWER_IS_BETTER.search(name.lower()):
+    if lower_by_name(name):
         return False, "inferred"
     return True, "assumed"
 

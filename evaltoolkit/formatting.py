@@ -66,9 +66,14 @@ def format_number(value: float, *, decimals: int = 3, signed: bool = False) -> s
     Example:
         >>> format_number(-0.05, signed=True), format_number(0.056, signed=True)
         ('\u22120.050', '+0.056')
+        >>> format_number(3e-7), format_number(1e300)
+        ('3e\u221207', '1e+300')
     """
     if math.isnan(value):
         return EN_DASH
+    if value and not 0.5 * 10.0**-decimals <= abs(value) < 1e9:
+        # Plain decimals would print a string of zeros, or of digits that mean nothing.
+        return (f"{value:+.3g}" if signed else f"{value:.3g}").replace("-", MINUS)
     text = f"{value:+.{decimals}f}" if signed else f"{value:.{decimals}f}"
     if float(text) == 0:
         text = text.lstrip("+-")

@@ -65,6 +65,7 @@ COMPARISON_COLUMNS = (
     "margin_high",
     "p_equivalence",
     "p_noninferiority",
+    "n_imputed",
 )
 """Columns of `Comparison.table`, in order."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,9 +11,13 @@ import pandas as pd
 from evaltoolkit import stats
 from evaltoolkit.criteria import CriterionInfo, criteria_of
 from evaltoolkit.errors import SchemaError, nearest
+from evaltoolkit.measurements import Runs, cluster_codes, cluster_column, resolve_runs
 from evaltoolkit.schema import STATUSES
 from evaltoolkit.scores import check_scores
 
+_MEAN_COLUMNS = (
+    "n_examples", "n_clusters", "n_scored", "mean", "se", "df", "ci_low", "ci_high", "interval",
+)  # fmt: skip
 _GROUP = ["task", "criterion", "scorer"]
 _EXAMPLE = ["task", "example_id"]
 
@@ -63,7 +67,7 @@ def _coverage_of(
     head = {name: part[name].iloc[0] for name in _GROUP}
     known = table.loc[table["task"] == head["task"], "example_id"].nunique()
     here = {str(system): rows for system, rows in part.groupby("system")}
-    scored = {s: set(rows.loc[rows["score"].notna(), "example_id"]) for s, rows in here.items()}
+    scored = {s: _scored_ids(rows, here, baseline) for s, rows in here.items()}
     shared = set.intersection(*scored.values()) if scored else set()
     out: list[dict[str, object]] = []
     for system in systems:
@@ -86,11 +90,21 @@ def _coverage_of(
     return out
 
 
+def _scored_ids(rows: pd.DataFrame, here: Mapping[str, object], baseline: str | None) -> set[str]:
+    """Examples with a score, pairwise rows counted only where they are against the baseline."""
+    counts = rows["score"].notna()
+    if baseline is not None:
+        against = rows["versus"].isna() | (rows["versus"] == baseline)
+        counts &= against | ((rows["system"] == baseline) & rows["versus"].isin(list(here)))
+    return set(rows.loc[counts, "example_id"])
+
+
 def summarise(
     scores: pd.DataFrame,
     *,
     by: str | Sequence[str] | None = None,
     cluster: str | bool | None = None,
+    runs: Runs = "error",
     level: float = 0.95,
 ) -> pd.DataFrame:
     """Give the mean of each system with an interval, per task, criterion and scorer.
@@ -104,6 +118,7 @@ def summarise(
         by: Attribute(s) to split by.
         cluster: Column with groups of dependent examples; None uses ``cluster`` where filled,
             False ignores it.
+        runs: What several runs of one measurement mean: ``"error"``, ``"latest"``, ``"trials"``.
         level: Level of the intervals.
 
     Returns:
@@ -111,34 +126,37 @@ def summarise(
         ``se``, ``df``, ``ci_low``, ``ci_high``, ``interval`` (Wilson for 0/1 outcomes with one
         trial, t otherwise, CR2 with clusters).
 
+    Raises:
+        SchemaError: The table breaks a rule, or a column to split or group by is absent.
+        PairingError: Several runs measured the same thing and ``runs="error"``.
+
     Example:
         >>> table = pd.DataFrame({"system": "a", "example_id": range(20), "criterion": "acc",
         ...     "score": [1.0] * 18 + [0.0] * 2})
         >>> summarise(table)[["mean", "ci_low", "ci_high"]].round(3).values.tolist()
         [[0.9, 0.699, 0.972]]
     """
-    table = check_scores(scores)
+    table = resolve_runs(check_scores(scores), runs=runs)
     facts = criteria_of(table)
     splits = [by] if isinstance(by, str) else list(by or [])
-    unknown = [name for name in splits if name not in table.columns]
+    column = cluster_column(table, cluster)
+    needed = [*splits, *([column] if column else [])]
+    unknown = [name for name in needed if name not in table.columns]
     if unknown:
         raise SchemaError(
-            f"the table has no column {unknown[0]!r} to split by; "
+            f"the table has no column {unknown[0]!r} to group examples by; "
             f"{nearest(unknown[0], table.columns)}",
             code="unknown_attribute",
-            path="by",
+            path=unknown[0],
             value=unknown[0],
         )
-    column = "cluster" if cluster in (None, True) else cluster
-    use = isinstance(column, str) and column in table.columns and table[column].notna().any()
-    cluster_column = str(column) if use else None
     keys = [*_GROUP, *splits, "system"]
     rows = [
         dict(zip(keys, key, strict=True))
-        | _mean_row(part, facts[str(part["criterion"].iloc[0])], cluster_column, level)
+        | _mean_row(part, facts[str(part["criterion"].iloc[0])], column, level)
         for key, part in table.groupby(keys, dropna=False, sort=True)
     ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=[*keys, *_MEAN_COLUMNS])
 
 
 def _mean_row(
@@ -150,9 +168,9 @@ def _mean_row(
     single = len(scored) == len(means)
     codes = None
     if cluster is not None:
-        names = scored.groupby(_EXAMPLE, sort=True)[cluster].first().astype("str")
-        if names.duplicated().any():
-            codes = pd.factorize(names)[0]
+        names = scored.groupby(_EXAMPLE, sort=True)[cluster].first()
+        numbers = cluster_codes(names.to_frame(), cluster).to_numpy()
+        codes = numbers if np.unique(numbers).size < numbers.size else None
     if codes is None and info.kind == "binary" and single:
         estimate, interval = stats.paired_t(means, level=level), "wilson"
         low, high = stats.wilson(int(means.sum()), means.size, level=level)

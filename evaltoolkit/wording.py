@@ -69,11 +69,17 @@ def rows_of(table: pd.DataFrame) -> list[Row]:
 
 def label(row: Row) -> str:
     """Name a hypothesis: criterion, then task and scorer where there are several, and slice."""
-    name = str(row["criterion"])
-    parts = [str(row[part]) for part in ("task", "scorer") if row[f"show_{part}"] and row[part]]
+    name = _one_line(row["criterion"])
+    shown = [part for part in ("task", "scorer") if row[f"show_{part}"] and row[part]]
+    parts = [_one_line(row[part]) for part in shown]
     if isinstance(row["slice_by"], str):
-        parts.append(f"{row['slice_by']} = {row['slice']}")
+        parts.append(f"{_one_line(row['slice_by'])} = {_one_line(row['slice'])}")
     return f"{name} ({', '.join(parts)})" if parts else name
+
+
+def _one_line(name: object) -> str:
+    """Keep a foreign name from breaking the lines that sentences stand on."""
+    return " ".join(str(name).split()) or "(no name)"
 
 
 def lost_text(row: Row) -> str:
@@ -84,14 +90,16 @@ def lost_text(row: Row) -> str:
 
 def result_sentence(row: Row, settings: Mapping[str, Any]) -> str:
     """Say the result of one hypothesis so that a sceptical reader can check it."""
-    head = f"{label(row)} {_VERDICTS[str(row['verdict'])]}"
+    head = f"{label(row)} {_verdict_words(row)}"
     if not row["n_pairs"]:
         return f"{head}: no usable pair ({lost_text(row) or 'no examples'})."
     digits = fmt.decimals_for(float(row["delta"]), float(row["ci_high"]) - float(row["ci_low"]))
     means = [fmt.format_number(float(row[f"mean_{s}"]), decimals=digits) for s in _SIDES]
+    imputed = f" ({row['n_imputed']} of them filled in as failures)" if row["n_imputed"] else ""
     parts = [
-        f"{settings['candidate']} {means[1]} against {settings['baseline']} {means[0]} on "
-        f"{fmt.counted(int(row['n_pairs']), 'paired example')}",
+        f"{_one_line(settings['candidate'])} {means[1]} against "
+        f"{_one_line(settings['baseline'])} {means[0]} on "
+        f"{fmt.counted(int(row['n_pairs']), 'paired example')}{imputed}",
         f"difference {fmt.format_number(float(row['delta']), decimals=digits, signed=True)}"
         + _direction(row)
         + _evidence(row, settings, digits),
@@ -105,6 +113,12 @@ def result_sentence(row: Row, settings: Mapping[str, Any]) -> str:
 
 
 _SIDES = ("baseline", "candidate")
+
+
+def _verdict_words(row: Row) -> str:
+    if row["verdict"] == "not_measured" and row["self_referenced"]:
+        return "shows drift, which is not judged without a margin"
+    return _VERDICTS[str(row["verdict"])]
 
 
 def _direction(row: Row) -> str:
@@ -122,9 +136,15 @@ def _evidence(row: Row, settings: Mapping[str, Any], digits: int) -> str:
         if _adjusted(row):
             parts.append(_p("adjusted p", float(row["p_adjusted"])))
     if row["verdict"] == "inconclusive" and not math.isnan(float(row["mde"])):
-        mde = fmt.format_number(float(row["mde"]), decimals=digits)
-        parts.append(f"smallest change seen with 80 % power: {mde}")
+        parts.append(f"smallest change seen with 80 % power: {_detectable(row, digits)}")
     return f" ({'; '.join(parts)})" if parts else ""
+
+
+def _detectable(row: Row, digits: int) -> str:
+    mde = float(row["mde"])
+    if mde > float(row["upper_bound"]) - float(row["lower_bound"]):
+        return "none within the range of the criterion"
+    return fmt.format_number(mde, decimals=digits)
 
 
 def _p(name: str, p: float) -> str:
@@ -133,7 +153,8 @@ def _p(name: str, p: float) -> str:
 
 
 def _adjusted(row: Row) -> bool:
-    return str(row["correction"]) not in ("none", "single")
+    several = str(row["correction"]) not in ("none", "single")
+    return several or float(row["p_adjusted"]) != float(row["p_value"])
 
 
 def _margin(row: Row, settings: Mapping[str, Any], digits: int) -> str:
@@ -158,7 +179,7 @@ def conclusion(
     lines.append(_headline(overall, settings))
     lines += [result_sentence(row, settings) for row in rows_of(overall)]
     if len(slices):
-        lines.append(_slices_line(slices))
+        lines.append(_slices_line(slices, settings))
     return "\n".join(lines)
 
 
@@ -168,14 +189,14 @@ def _headline(overall: pd.DataFrame, settings: Mapping[str, Any]) -> str:
         f"{count} {verdict.replace('_', ' ')}" for verdict, count in counts.items() if count
     )
     return (
-        f"{settings['candidate']} against {settings['baseline']}: of "
+        f"{_one_line(settings['candidate'])} against {_one_line(settings['baseline'])}: of "
         f"{fmt.counted(len(overall), 'hypothesis', 'hypotheses')} {said or 'none measured'} "
         f"(alpha {settings['alpha']:g}; {_corrections(overall, settings)})."
     )
 
 
-def _corrections(overall: pd.DataFrame, settings: Mapping[str, Any]) -> str:
-    names = list(dict.fromkeys(overall["family"]))
+def _corrections(rows: pd.DataFrame, settings: Mapping[str, Any]) -> str:
+    names = list(dict.fromkeys(rows["family"]))
     several = len(names) > 1
     return "; ".join(
         (f"{name}: " if several else "") + correction_text(settings, name) for name in names
@@ -187,6 +208,8 @@ def correction_text(settings: Mapping[str, Any], family: str) -> str:
     facts = settings["families"][family]
     if facts["size"] <= 1:
         return "one hypothesis, no adjustment"
+    if facts["correction"] == "none":
+        return f"{facts['size']} hypotheses, no adjustment"
     return f"{CORRECTIONS.get(facts['correction'], facts['correction'])} over {facts['size']}"
 
 
@@ -195,6 +218,14 @@ CORRECTIONS = {
     "maxt_normal": "multivariate normal max-t",
     "holm": "Holm",
     "bonferroni": "Bonferroni",
+    "sidak": "\u0160id\u00e1k",
+    "holm-sidak": "Holm\u2013\u0160id\u00e1k",
+    "simes-hochberg": "Simes\u2013Hochberg",
+    "hommel": "Hommel",
+    "storey": "Storey q-values (FDR)",
+    "fdr_tsbh": "two-stage Benjamini\u2013Hochberg (FDR)",
+    "fdr_tsbky": "two-stage Benjamini\u2013Krieger\u2013Yekutieli (FDR)",
+    "fdr_gbs": "adaptive Gavrilov\u2013Benjamini\u2013Sarkar (FDR)",
     "fdr_bh": "Benjamini\u2013Hochberg (FDR)",
     "fdr_by": "Benjamini\u2013Yekutieli (FDR)",
     "none": "no adjustment",
@@ -203,11 +234,11 @@ CORRECTIONS = {
 """Names of corrections as people read them; others are printed as they are."""
 
 
-def _slices_line(slices: pd.DataFrame) -> str:
+def _slices_line(slices: pd.DataFrame, settings: Mapping[str, Any]) -> str:
     found = slices[slices["verdict"].isin(["improved", "regressed"])]
     names = "; ".join(f"{label(row)} {row['verdict']}" for row in rows_of(found.head(5)))
     more = f" and {len(found) - 5} more" if len(found) > 5 else ""
-    return f"Slices (exploratory, Benjamini\u2013Hochberg over {len(slices)}): " + (
+    return f"Slices (exploratory; {_corrections(slices, settings)}): " + (
         f"{names}{more}." if names else "none stands out after adjustment."
     )
 
@@ -226,11 +257,14 @@ def methods(table: pd.DataFrame, settings: Mapping[str, Any]) -> str:
         f"over examples, equally weighted, of the difference (candidate minus baseline) of the "
         f"per-example means over scored trials. The baseline is {settings['baseline']}, the "
         f"candidate {settings['candidate']}.",
+        _scope_sentence(settings),
         _missing_sentence(settings),
         _interval_sentence(table, settings),
         _test_sentence(table),
-        _cluster_sentence(settings),
+        _cluster_sentence(table, settings),
         _family_sentence(settings),
+        _joint_sentence(table, settings),
+        _primary_sentence(settings),
         _margin_sentence(settings),
         _looks_sentence(settings),
         f"Computed with evaltoolkit {settings['versions']['evaltoolkit']} (seed "
@@ -277,13 +311,46 @@ def _test_sentence(table: pd.DataFrame) -> str:
     return f"Two-sided p-values come from the {used} test.{caveat}"
 
 
-def _cluster_sentence(settings: Mapping[str, Any]) -> str:
+def _cluster_sentence(table: pd.DataFrame, settings: Mapping[str, Any]) -> str:
     if not settings["clustered"]:
         return ""
+    flipped = (table["test"] == "cluster_flip").any()
     return (
         f"Examples of one {settings['cluster']} were treated as dependent: standard errors are "
         "cluster-robust (bias-reduced CR2 with Satterthwaite degrees of freedom unless named "
-        "otherwise) and signs were flipped for whole clusters."
+        "otherwise)" + (" and signs were flipped for whole clusters." if flipped else ".")
+    )
+
+
+def _scope_sentence(settings: Mapping[str, Any]) -> str:
+    parts = []
+    if settings["measure"] == "passed":
+        parts.append("The scorers' own verdicts (passed or not) were compared as 1 and 0.")
+    if settings["tasks"] == "pooled":
+        parts.append("The examples of all tasks were pooled.")
+    if settings["runs"] != "error":
+        how = {"latest": "the latest run was used", "trials": "they were used as trials"}
+        parts.append(f"Where several runs measured the same, {how[settings['runs']]}.")
+    return " ".join(parts)
+
+
+def _joint_sentence(table: pd.DataFrame, settings: Mapping[str, Any]) -> str:
+    several = any(f["size"] > 1 for f in settings["families"].values())
+    if not several or table["joint_low"].isna().all():
+        return ""
+    level = fmt.format_percent(1 - float(settings["alpha"]))
+    return (
+        f"Joint intervals are the same intervals at the stricter level at which all of a family "
+        f"hold together with {level} confidence."
+    )
+
+
+def _primary_sentence(settings: Mapping[str, Any]) -> str:
+    if settings["primary"] is None:
+        return ""
+    return (
+        f"The primary criterion, {settings['primary']}, was tested first and alone; other criteria "
+        "are claimed only where it is significant."
     )
 
 
@@ -314,7 +381,8 @@ def _margin_sentence(settings: Mapping[str, Any]) -> str:
         return ""
     return (
         "Equivalence and non-inferiority were tested against the stated margins by two one-sided "
-        "tests (Tango score tests for paired 0/1 outcomes), Holm-adjusted over the family."
+        "tests (Tango score tests for paired 0/1 outcomes), Holm-adjusted over the family; they "
+        "and the tests of a difference each use the full alpha."
     )
 
 

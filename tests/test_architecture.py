@@ -22,7 +22,7 @@ SOURCE = Path(__file__).resolve().parents[1] / PACKAGE
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "formatting", "wording"),
     ("models", "schema"),
-    ("scores", "criteria", "tidying", "storage", "datasets", "stats"),
+    ("scores", "criteria", "tidying", "storage", "measurements", "datasets", "stats"),
     ("readers", "clients"),
     ("scorers",),
     ("evaluation", "results"),

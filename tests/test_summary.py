@@ -110,3 +110,28 @@ def test_resources_without_numbers_are_refused() -> None:
     outputs = pd.DataFrame({"system": ["a"], "example_id": ["1"], "output": ["x"]})
     with pytest.raises(et.SchemaError, match="no number in any of 'cost_usd'"):
         et.resources(outputs)
+
+
+def test_examples_without_a_cluster_stand_alone() -> None:
+    frame = pd.DataFrame({"system": "a", "example_id": range(40), "criterion": "rating",
+                          "score": np.random.default_rng(0).normal(size=40)})  # fmt: skip
+    frame["cluster"] = ["c1" if i < 4 else None for i in range(40)]
+    with pytest.warns(et.EvalToolkitWarning, match="36 of 40 examples have no cluster"):
+        assert et.summarise(frame).n_clusters.tolist() == [37]
+
+
+def test_summarise_refuses_what_it_cannot_do(scores: pd.DataFrame) -> None:
+    with pytest.raises(et.SchemaError, match="no column 'nope'"):
+        et.summarise(scores, cluster="nope")
+    runs = pd.concat([scores.assign(run_id="one"), scores.assign(run_id="two")])
+    with pytest.raises(et.PairingError, match="several runs"):
+        et.summarise(runs)
+    assert et.summarise(scores.iloc[:0]).columns[0] == "task"
+
+
+def test_coverage_counts_pairwise_rows_only_against_the_baseline() -> None:
+    rows = pd.DataFrame({"system": "b", "example_id": range(30), "criterion": "preference",
+                         "score": 1.0, "versus": ["a"] * 10 + ["c"] * 20})  # fmt: skip
+    mirror = rows.assign(system=rows.versus, versus="b", score=0.0)
+    table = et.coverage(pd.concat([rows, mirror]), baseline="a").set_index("system")
+    assert table.n_pairs["b"] == 10

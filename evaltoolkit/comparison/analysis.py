@@ -17,8 +17,7 @@ from evaltoolkit.comparison.estimates import Flips, check_methods
 from evaltoolkit.comparison.frames import pair_tables, typed_table
 from evaltoolkit.comparison.options import (
     Margin,
-    cluster_codes,
-    cluster_column,
+    at_least,
     margins_of,
     names_list,
     one_of,
@@ -27,6 +26,7 @@ from evaltoolkit.comparison.options import (
 from evaltoolkit.comparison.rows import Plan, estimate_rows
 from evaltoolkit.criteria import CriterionInfo, criteria_of
 from evaltoolkit.errors import PairingError, listed, nearest, warn
+from evaltoolkit.measurements import Runs, cluster_codes, cluster_column
 from evaltoolkit.results import Comparison
 from evaltoolkit.scores import check_scores
 
@@ -49,7 +49,7 @@ def compare(  # noqa: PLR0913 - every choice of the analysis is a keyword of its
     interval: str | None = None,
     measure: Literal["score", "passed"] = "score",
     missing: pairing.Missing = "report",
-    runs: pairing.Runs = "error",
+    runs: Runs = "error",
     seed: int = 0,
     draws: int = 10_000,
 ) -> Comparison:
@@ -113,6 +113,8 @@ def compare(  # noqa: PLR0913 - every choice of the analysis is a keyword of its
     one_of("measure", measure, ("score", "passed"))
     one_of("missing", missing, ("report", "worst", "as_failure"))
     share("alpha", alpha)
+    at_least("draws", draws, 1)
+    at_least("seed", seed, 0)
     check_methods(test, interval)
     corrections = families.check_correction(correction)
     table = check_scores(scores)
@@ -124,12 +126,14 @@ def compare(  # noqa: PLR0913 - every choice of the analysis is a keyword of its
     facts = _criteria(table, rows, measure=measure)
     column = cluster_column(rows, cluster)
     slices = names_list(by) or []
-    units = _units(rows, facts, needed=[*slices, *([column] if column else [])], missing=missing)
+    own = {name: _grouping_column(name) for name in [*slices, *([column] if column else [])]}
+    needed = [name for name in own.values() if name != "task_of_example"]
+    units = _units(rows, facts, needed=needed, missing=missing)
     _check_common(units, rows, request)
     if column is not None:
-        units["cluster_code"] = cluster_codes(units, column)
+        units["cluster_code"] = cluster_codes(units, own[column])
     plan = Plan(
-        margins=margins_of(margin, facts),
+        margins=margins_of(margin, facts, alpha=alpha),
         primary=_checked_primary(primary, units),
         alpha=alpha,
         test=test,
@@ -137,7 +141,7 @@ def compare(  # noqa: PLR0913 - every choice of the analysis is a keyword of its
         flips=Flips(draws, draws, seed),
         corrections=corrections,
     )
-    cells = list(cells_of(units, slices, facts, order=request.criteria))
+    cells = list(cells_of(units, own, facts, slices=slices, order=request.criteria))
     estimated, family_facts = estimate_rows(cells, plan)
     settings = {
         "baseline": request.baseline,
@@ -159,6 +163,7 @@ def compare(  # noqa: PLR0913 - every choice of the analysis is a keyword of its
         "seed": seed,
         "draws": draws,
         "direction_assumed": [n for n, f in facts.items() if f.direction_from == "assumed"],
+        "direction_inferred": [n for n, f in facts.items() if f.direction_from == "inferred"],
         "kinds": {name: f"{f.kind} ({f.kind_from})" for name, f in facts.items()},
         "versions": _versions(),
     }
@@ -173,12 +178,17 @@ def compare(  # noqa: PLR0913 - every choice of the analysis is a keyword of its
     return Comparison(typed_table(estimated), pairs, lost, settings, tuple(texts))
 
 
+def _grouping_column(name: str) -> str:
+    return "task_of_example" if name == "task" else pairing.attribute_name(name)
+
+
 def _criteria(table: pd.DataFrame, rows: pd.DataFrame, *, measure: str) -> dict[str, CriterionInfo]:
     used = table[table["criterion"].isin(rows["criterion"].unique())]
     if measure == "passed":
         declared = ["kind", "lower_bound", "upper_bound", "threshold", "higher_is_better"]
         used = used.drop(columns=[name for name in declared if name in used.columns])
-        used = used.assign(score=used["passed"].astype("Float64").astype("float64"))
+        passed = used["passed"].astype("Float64").astype("float64")
+        used = used.assign(score=passed, higher_is_better=True)
     return criteria_of(used)
 
 
@@ -191,7 +201,6 @@ def _units(
 ) -> pd.DataFrame:
     attributes = pairing.unit_attributes(rows, needed=needed)
     units = pairing.pair_units(pairing.impute_failures(rows, facts, missing=missing))
-    units = units.assign(imputed=False)
     if missing == "worst":
         units = pairing.impute_worst(units, facts)
     codes = attributes.assign(unit=np.arange(len(attributes)))

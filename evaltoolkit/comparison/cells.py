@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from evaltoolkit.comparison.estimates import Sample
-from evaltoolkit.comparison.pairing import CAUSES, HYPOTHESIS, attribute_name
+from evaltoolkit.comparison.pairing import CAUSES, HYPOTHESIS
 from evaltoolkit.criteria import CriterionInfo
+from evaltoolkit.schema import as_text
 
 MISSING_SLICE = "(missing)"
 """Name of the slice of examples that lack the attribute."""
@@ -27,6 +28,7 @@ class _Columns:
         self.cause = units["cause"].to_numpy(dtype=np.int64)
         imputed = units["imputed"].to_numpy(dtype=np.bool_)
         self.used: NDArray[np.bool_] = np.logical_or(np.equal(self.cause, 0), imputed)
+        self.imputed = imputed
         self.baseline = units["baseline"].to_numpy(dtype=np.float64)
         self.candidate = units["candidate"].to_numpy(dtype=np.float64)
         self.unit = units["unit"].to_numpy(dtype=np.int64)
@@ -50,7 +52,9 @@ class _Columns:
             clusters=self._clusters(used),
             single_trial=not self.repeated[used].any(),
         )
-        return {**head, **counts, "n_trials_lost": int(self.trials_lost[used].sum())}, sample
+        counts["n_trials_lost"] = int(self.trials_lost[used].sum())
+        counts["n_imputed"] = int(self.imputed[used].sum())
+        return {**head, **counts}, sample
 
     def _clusters(self, rows: NDArray[np.intp]) -> NDArray[np.int64] | None:
         if self.clusters is None:
@@ -61,17 +65,19 @@ class _Columns:
 
 def cells_of(
     units: pd.DataFrame,
-    slices: Sequence[str],
+    columns_of: Mapping[str, str],
     criteria: dict[str, CriterionInfo],
     *,
+    slices: Sequence[str],
     order: Sequence[str] | None,
 ) -> Iterator[Cell]:
     """Give each hypothesis, then each slice, its names, accounting and pairs.
 
     Args:
         units: Paired units with attributes, sorted by hypothesis and example.
-        slices: Attributes to slice by.
+        columns_of: Column of the units for each attribute to slice by.
         criteria: What is known of each criterion.
+        slices: Attributes to slice by.
         order: Criteria in the order in which they shall come; by default alphabetical.
     """
     columns = _Columns(units)
@@ -84,9 +90,16 @@ def cells_of(
         head = {**heads[key], "slice_by": None, "slice": None}
         yield columns.cell(head, np.sort(groups[key]), criteria[key[1]])
     for name in slices:
-        values = units[attribute_name(name)].astype("str").fillna(MISSING_SLICE).to_numpy()
+        labels, codes = _slice_codes(units[columns_of[name]])
         for key in keys:
             rows = np.sort(groups[key])
-            for value in sorted(set(values[rows])):
-                head = {**heads[key], "slice_by": name, "slice": str(value)}
-                yield columns.cell(head, rows[values[rows] == value], criteria[key[1]])
+            for code in np.unique(codes[rows]):
+                head = {**heads[key], "slice_by": name, "slice": labels[code]}
+                yield columns.cell(head, rows[codes[rows] == code], criteria[key[1]])
+
+
+def _slice_codes(values: pd.Series) -> tuple[list[str], NDArray[np.intp]]:
+    """Number the slices in the order of their values (numbers as numbers), missing ones last."""
+    codes, distinct = pd.factorize(values, sort=True)
+    labels = [*as_text(pd.Series(distinct, dtype=object)), MISSING_SLICE]
+    return labels, np.where(codes < 0, len(labels) - 1, codes)

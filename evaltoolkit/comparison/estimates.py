@@ -250,7 +250,8 @@ def _flip(sample: Sample, name: str, flips: Flips) -> TestResult:
         test = stats.sign_flip(sample.deltas, mid_p=mid_p, draws=draws, max_draws=most, seed=seed)
     at_floor = test.method == "monte_carlo" and test.greater + test.equal == 0
     remark = f"none of {int(test.total):,} random flips reached the observed mean"
-    return TestResult(name, float(test.p_value), remark if at_floor else "")
+    p = float(test.p_value)
+    return TestResult("none" if math.isnan(p) else name, p, remark if at_floor else "")
 
 
 def effect_size(sample: Sample) -> tuple[float, str]:

@@ -90,7 +90,7 @@ def adjust_family(
         draws: Random sign flips of max-t.
         seed: Seed of the flips.
     """
-    first = _first_of_identical(samples, p_values)
+    first = first_of_identical(samples, p_values)
     distinct = np.unique(first[~np.isnan(p_values)])
     size = int(distinct.size)
     if size <= 1:
@@ -105,7 +105,7 @@ def adjust_family(
     return Adjustment(spread, used, alpha_star, size, note)
 
 
-def _first_of_identical(samples: Sequence[Sample], p_values: Floats) -> NDArray[np.int64]:
+def first_of_identical(samples: Sequence[Sample], p_values: Floats) -> NDArray[np.int64]:
     """Number of the first member with the very same examples, differences and p-value."""
     seen: dict[tuple[bytes, bytes, float], int] = {}
     first = [
@@ -131,7 +131,7 @@ def _adjust_distinct(
         return _max_t(samples, p_values, alpha=alpha, draws=draws, seed=seed)
     adjusted = stats.adjust(p_values, method=method, alpha=alpha)
     joint = alpha / len(samples) if stats.METHODS[method].joint == "bonferroni" else math.nan
-    return adjusted, method, alpha if method == "none" else joint, note
+    return adjusted, method, joint, note
 
 
 def _too_few_clusters(samples: Sequence[Sample]) -> bool:
@@ -159,3 +159,14 @@ def _max_t(
         result = stats.max_t(matrix, clusters=clusters, alpha=alpha, draws=draws, seed=seed)
         used = "maxt"
     return np.fmax(p_values, result.p_step_down), used, float(result.alpha_star), ""
+
+
+def holm_margins(samples: Sequence[Sample], p_values: Sequence[float]) -> list[float]:
+    """Holm-adjust the margin tests of one family; identical hypotheses count once."""
+    given = np.array(p_values, dtype=float)
+    first = first_of_identical(samples, given)
+    distinct = np.unique(first)
+    adjusted = dict(
+        zip(distinct.tolist(), stats.adjust(given[distinct], method="holm").tolist(), strict=True)
+    )
+    return [adjusted[int(i)] for i in first]

@@ -14,7 +14,7 @@ from evaltoolkit.results import COMPARISON_COLUMNS
 
 _INTEGERS = (
     "n_pairs", "n_clusters", "n_unscored", "n_scorer_error", "n_system_error", "n_unpaired",
-    "n_trials_lost", "wins", "losses", "ties",
+    "n_trials_lost", "n_imputed", "wins", "losses", "ties",
 )  # fmt: skip
 _TEXTS = (
     "task", "criterion", "scorer", "slice_by", "slice", "interval", "effect_size_name", "test",
@@ -53,7 +53,7 @@ def pair_tables(
     pairs["passes_at"] = pairs["criterion"].map({n: _passes_at(f) for n, f in facts.items()})
     extra = ["task_of_example"] if pooled else []
     names = [*_PAIR_COLUMNS[:3], *extra, *_PAIR_COLUMNS[3:], *attributes]
-    pairs = pairs.assign(imputed=pairs["imputed"]).reindex(columns=names)
+    pairs = pairs.reindex(columns=names)
     lost = units[~used]
     lost = lost.assign(cause=lost["cause"].map(dict(enumerate(pairing.CAUSES))))
     lost_names = [*pairing.HYPOTHESIS, *extra, "example_id", "cause", *attributes]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-import pandas as pd
+import numpy as np
 
-from evaltoolkit.errors import PairingError, listed, nearest, warn
+from evaltoolkit.criteria import CriterionInfo
+from evaltoolkit.errors import PairingError, listed, nearest
 
 Margin = float | Mapping[str, float] | None
 
@@ -35,18 +36,38 @@ def share(name: str, value: float) -> None:
         )
 
 
+def at_least(name: str, value: object, least: int) -> None:
+    """Refuse anything but a whole number from a least one on."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise PairingError(
+            f"{name} is {value!r}; it must be a whole number from {least}",
+            code="bad_option",
+            path=name,
+            value=value,
+        )
+
+
 def names_list(names: str | Iterable[str] | None) -> list[str] | None:
     """Accept one name or several."""
     if names is None:
         return None
-    return [names] if isinstance(names, str) else [str(name) for name in names]
+    chosen = [names] if isinstance(names, str) else [str(name) for name in names]
+    if not chosen:
+        raise PairingError(
+            "an empty list of names selects nothing; leave the argument out to take all",
+            code="bad_option",
+        )
+    return chosen
 
 
-def margins_of(margin: Margin, criteria: Iterable[str]) -> dict[str, float]:
+def margins_of(
+    margin: Margin, criteria: Mapping[str, CriterionInfo], *, alpha: float
+) -> dict[str, float]:
     """Resolve ``margin=`` to one positive number per criterion that has one.
 
     Raises:
-        PairingError: A margin is not positive and finite, or names an unknown criterion.
+        PairingError: A margin is not positive and finite, is as wide as the criterion's whole
+            range, or names an unknown criterion; or alpha leaves no interval at 1 - 2 alpha.
     """
     if margin is None:
         return {}
@@ -69,29 +90,21 @@ def margins_of(margin: Margin, criteria: Iterable[str]) -> dict[str, float]:
                 path=f"margin[{name!r}]",
                 value=value,
             )
-    return {name: float(value) for name, value in given.items()}
-
-
-def cluster_column(rows: pd.DataFrame, cluster: str | bool | None) -> str | None:
-    """Resolve ``cluster=`` to the name of a column, or None where examples are independent."""
-    if cluster is True:
-        cluster = "cluster"
-    if isinstance(cluster, str):
-        return cluster
-    has_column = "cluster" in rows.columns and rows["cluster"].notna().any()
-    return "cluster" if cluster is None and has_column else None
-
-
-def cluster_codes(units: pd.DataFrame, column: str) -> pd.Series:
-    """Number the clusters of the units; an example without one is a cluster of its own."""
-    names = units[column].astype("str")
-    codes = pd.Series(pd.factorize(names, sort=True)[0], index=units.index)
-    lonely = codes < 0
-    if lonely.any() and not lonely.all():
-        warn(
-            f"{int(lonely.sum())} of {len(units)} examples have no {column}; each counts as a "
-            "cluster of its own",
-            stacklevel=5,
+        span = criteria[name].upper_bound - criteria[name].lower_bound
+        if value >= span:
+            raise PairingError(
+                f"margin of {name!r} is {value:g}, as wide as its whole range ({span:g}), so it "
+                "could exclude nothing; give a smaller one, by name where criteria have "
+                f"different units: margin={{{name!r}: ...}}",
+                code="bad_margin",
+                path=f"margin[{name!r}]",
+                value=value,
+            )
+    if alpha >= 0.5:
+        raise PairingError(
+            f"alpha is {alpha!r}; with a margin it must be below 0.5",
+            code="bad_option",
+            path="alpha",
+            value=alpha,
         )
-    own = codes.max() + 1 + pd.Series(range(len(codes)), index=codes.index)
-    return codes.where(~lonely, own)
+    return {name: float(value) for name, value in given.items()}

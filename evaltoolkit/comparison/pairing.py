@@ -11,6 +11,7 @@ import pandas as pd
 
 from evaltoolkit.criteria import CriterionInfo
 from evaltoolkit.errors import PairingError, listed, nearest
+from evaltoolkit.measurements import Runs, resolve_runs
 from evaltoolkit.schema import SCORES, STATUSES, rows_text
 
 HYPOTHESIS = ["task", "criterion", "scorer"]
@@ -22,10 +23,7 @@ CAUSES = ("", "unpaired", "unscored", "scorer_error", "system_error")
 """Why an example gave no pair, by code; 0 means that it did."""
 
 _CODE_OF_STATUS = dict(zip(STATUSES, (0, 2, 3, 4), strict=True))
-_MEASUREMENT = ["system", "task", "example_id", "trial", "criterion", "scorer", "versus"]
-
 Missing = Literal["report", "worst", "as_failure"]
-Runs = Literal["error", "latest", "trials"]
 
 
 @dataclass(frozen=True)
@@ -54,9 +52,12 @@ def select_rows(scores: pd.DataFrame, request: Request) -> pd.DataFrame:
     pairwise_ok = rows["versus"].isna() | (rows["versus"] == rows["system"].map(other))
     rows = _named(rows[pairwise_ok], "criterion", request.criteria)
     rows = _named(rows, "scorer", request.scorers)
-    rows = rows.assign(
+    _check_one_form(rows)
+    clashing = {name: attribute_name(name) for name in SCORES.attributes(rows)}
+    rows = rows.rename(columns=clashing).assign(
         side=np.where(rows["system"] == request.baseline, *SIDES),
         task_of_example=rows["task"],
+        imputed=False,
     )
     if request.measure == "passed":
         rows = _use_passed(rows)
@@ -80,6 +81,20 @@ def _check_systems(scores: pd.DataFrame, request: Request) -> None:
             f"baseline and candidate are both {request.baseline!r}; name two different systems",
             code="same_system",
             value=request.baseline,
+        )
+
+
+def _check_one_form(rows: pd.DataFrame) -> None:
+    forms = rows["versus"].isna().groupby([rows[name] for name in HYPOTHESIS]).nunique()
+    mixed = forms[forms > 1].index.get_level_values("criterion").unique().tolist()
+    if mixed:
+        raise PairingError(
+            f"the criterion {listed(mixed)} has absolute rows and pairwise rows (versus) of the "
+            "same two systems and scorer, which measure different things; keep one kind, e.g. "
+            "scores[scores.versus.isna()]",
+            code="mixed_forms",
+            path="versus",
+            value=mixed,
         )
 
 
@@ -114,55 +129,6 @@ def _use_passed(rows: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def resolve_runs(rows: pd.DataFrame, *, runs: Runs) -> pd.DataFrame:
-    """Decide what several runs of one measurement mean.
-
-    Raises:
-        PairingError: Several runs measured the same thing and ``runs="error"``.
-    """
-    if runs not in ("error", "latest", "trials"):
-        raise PairingError(
-            f"runs is {runs!r}; it must be 'error', 'latest' or 'trials'",
-            code="bad_option",
-            path="runs",
-            value=runs,
-        )
-    repeated = rows.duplicated(_MEASUREMENT, keep=False)
-    if not repeated.any():
-        return rows
-    if runs == "error":
-        raise PairingError(_runs_text(rows[repeated]), code="several_runs", path="runs")
-    order = _run_order(rows)
-    ranked = rows.assign(run_rank=rows["run_id"].map(order)).sort_values(
-        ["run_rank", "trial"], kind="stable"
-    )
-    if runs == "latest":
-        kept = ranked.drop_duplicates(_MEASUREMENT, keep="last")
-    else:
-        others = [name for name in _MEASUREMENT if name != "trial"]
-        kept = ranked.assign(trial=ranked.groupby(others, dropna=False, sort=False).cumcount())
-    return kept.drop(columns="run_rank").sort_index()
-
-
-def _run_order(rows: pd.DataFrame) -> dict[str, int]:
-    runs = list(dict.fromkeys(rows["run_id"]))
-    if "timestamp" in rows.columns and rows["timestamp"].notna().any():
-        last = rows.groupby("run_id")["timestamp"].max()
-        runs.sort(key=lambda run: (pd.notna(last[run]), last[run] if pd.notna(last[run]) else 0))
-    return {run: rank for rank, run in enumerate(runs)}
-
-
-def _runs_text(rows: pd.DataFrame) -> str:
-    names = rows.groupby("system", sort=True)["run_id"].unique()
-    which = "; ".join(f"{system!r}: {listed(runs)}" for system, runs in names.items())
-    keys = rows.drop_duplicates(_MEASUREMENT)
-    return (
-        f"{len(keys)} measurement(s) occur in several runs ({which}); the first: "
-        f"{rows_text(keys, ['system', 'task', 'example_id', 'trial', 'criterion'])}. Keep one run "
-        "(e.g. scores[scores.run_id == ...]), or pass runs='latest' or runs='trials'"
-    )
-
-
 def impute_failures(
     rows: pd.DataFrame, criteria: dict[str, CriterionInfo], *, missing: Missing
 ) -> pd.DataFrame:
@@ -173,7 +139,8 @@ def impute_failures(
     worst = rows["criterion"].map({name: info.worst for name, info in criteria.items()})
     _need_bounds(rows.loc[failed & worst.isna(), "criterion"], missing)
     status = rows["status"].mask(failed, "scored")
-    return rows.assign(score=rows["score"].where(~failed, worst), status=status)
+    score = rows["score"].where(~failed, worst)
+    return rows.assign(score=score, status=status, imputed=failed)
 
 
 def _need_bounds(names: pd.Series, missing: str) -> None:
@@ -203,6 +170,7 @@ def pair_units(rows: pd.DataFrame) -> pd.DataFrame:
         scored=("score", "count"),
         rows=("score", "size"),
         worst=("code", "max"),
+        imputed=("imputed", "max"),
     )
     wide = pd.DataFrame(cells.unstack("side"))
     wide = wide.reindex(columns=pd.MultiIndex.from_product([cells.columns, SIDES]))
@@ -216,7 +184,10 @@ def pair_units(rows: pd.DataFrame) -> pd.DataFrame:
         units[f"n_trials_{side}"] = scored
         units[f"lost_{side}"] = present - scored
         cause = np.maximum(cause, np.where(scored > 0, 0, worst))
-    return units.assign(cause=cause)
+    imputed = np.zeros(len(wide), dtype=np.bool_)
+    for side in SIDES:
+        imputed |= wide["imputed", side].fillna(0).to_numpy(dtype=np.bool_)
+    return units.assign(cause=cause, imputed=imputed)
 
 
 def impute_worst(units: pd.DataFrame, criteria: dict[str, CriterionInfo]) -> pd.DataFrame:
@@ -229,13 +200,15 @@ def impute_worst(units: pd.DataFrame, criteria: dict[str, CriterionInfo]) -> pd.
         baseline=units["baseline"].fillna(best),
         candidate=units["candidate"].where(~lost, worst),
         imputed=lost,
+        lost_baseline=units["lost_baseline"].where(~lost, 0),
+        lost_candidate=units["lost_candidate"].where(~lost, 0),
     )
 
 
 _OWN_COLUMNS = frozenset(
     {
-        *HYPOTHESIS, *UNIT, *SIDES, "cause", "unit", "imputed", "cluster_code", "delta", "outcome",
-        "kind", "higher_is_better", "passes_at", "flip", "n_trials_lost",
+        *HYPOTHESIS, *UNIT, *SIDES, "side", "cause", "unit", "imputed", "cluster_code", "delta",
+        "outcome", "kind", "higher_is_better", "passes_at", "flip", "n_trials_lost",
         *(f"{what}_{side}" for what in ("n_trials", "lost") for side in SIDES),
     }
 )  # fmt: skip
@@ -253,7 +226,7 @@ def attribute_name(name: str) -> str:
 
 def attribute_columns(rows: pd.DataFrame) -> list[str]:
     """Names of the example attributes in selected rows."""
-    own = {"side", "task_of_example"}
+    own = {"side", "task_of_example", "imputed"}
     return [name for name in SCORES.attributes(rows) if name not in own]
 
 
@@ -281,6 +254,15 @@ def unit_attributes(rows: pd.DataFrame, *, needed: Sequence[str]) -> pd.DataFram
     names = list(dict.fromkeys([*needed, *optional]))
     units = rows[UNIT].drop_duplicates().set_index(UNIT).sort_index()
     for name in names:
+        if rows[name].dtype == object and rows[name].map(_unhashable).any():
+            if name in needed:
+                raise PairingError(
+                    f"{name!r} holds lists or dictionaries, which cannot group examples; make "
+                    "a column of text or numbers from it",
+                    code="bad_attribute",
+                    path=name,
+                )
+            continue
         distinct = rows.loc[rows[name].notna(), [*UNIT, name]].drop_duplicates()
         mixed = distinct.duplicated(UNIT, keep=False)
         if mixed.any() and name in needed:
@@ -292,5 +274,9 @@ def unit_attributes(rows: pd.DataFrame, *, needed: Sequence[str]) -> pd.DataFram
                 path=name,
             )
         if not mixed.any():
-            units[attribute_name(name)] = distinct.set_index(UNIT)[name]
+            units[name] = distinct.set_index(UNIT)[name]
     return units.reset_index()
+
+
+def _unhashable(value: object) -> bool:
+    return isinstance(value, list | dict | set | np.ndarray)

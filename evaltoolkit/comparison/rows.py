@@ -153,15 +153,16 @@ def _adjust(
             "alpha_star": adjusted.alpha_star,
             "note": adjusted.note,
         }
-        equivalence = verdicts.holm_over([rows[i]["p_equivalence"] for i in members])
-        noninferior = verdicts.holm_over([rows[i]["p_noninferiority"] for i in members])
+        own = [samples[i] for i in members]
+        equivalence = families.holm_margins(own, [rows[i]["p_equivalence"] for i in members])
+        noninferior = families.holm_margins(own, [rows[i]["p_noninferiority"] for i in members])
         for k, i in enumerate(members):
             rows[i]["p_adjusted"] = float(adjusted.p_adjusted[k])
             rows[i]["correction"] = adjusted.correction
             rows[i]["p_equivalence_adjusted"] = equivalence[k]
             rows[i]["p_noninferiority_adjusted"] = noninferior[k]
             _set_joint(rows[i], samples[i], adjusted.alpha_star)
-    _gate(rows)
+    _gate(rows, plan)
     return facts
 
 
@@ -172,10 +173,27 @@ def _set_joint(row: dict[str, Any], sample: Sample, alpha_star: float) -> None:
         row["joint_low"], row["joint_high"] = interval_at(sample, row["interval"], 1 - alpha_star)
 
 
-def _gate(rows: list[dict[str, Any]]) -> None:
-    """Let the overall hypotheses be significant only where the primary one is."""
-    first = [row["p_adjusted"] for row in rows if row["family"] == families.PRIMARY]
-    if first:
-        for row in rows:
-            if row["family"].startswith(families.OVERALL):
-                row["p_adjusted"] = float(np.fmax(row["p_adjusted"], np.nanmax(first)))
+def _gate(rows: list[dict[str, Any]], plan: Plan) -> None:
+    """Let the overall hypotheses be claimed only where the primary one is.
+
+    A primary criterion that could not be tested opens nothing.
+    """
+    primary = [row for row in rows if row["family"] == families.PRIMARY]
+    if not primary:
+        return
+    closed = max(_or_one(row["p_adjusted"]) for row in primary)
+    margins = ("p_equivalence_adjusted", "p_noninferiority_adjusted")
+    claimed = max(min(_or_one(row[name]) for name in ("p_adjusted", *margins)) for row in primary)
+    for row in rows:
+        if row["family"].startswith(families.OVERALL):
+            row["p_adjusted"] = float(np.fmax(row["p_adjusted"], closed))
+            for name in margins:
+                row[name] = max(row[name], claimed)
+            if closed > plan.alpha:
+                row["remark"] = (
+                    f"not claimed: the primary criterion {plan.primary!r} is not significant"
+                )
+
+
+def _or_one(p: float) -> float:
+    return 1.0 if math.isnan(p) else p

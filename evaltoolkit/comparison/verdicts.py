@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -83,10 +83,13 @@ def _variance_note(row: Mapping[str, Any], sample: Sample) -> str:
         return "one pair: no variance"
     if row["se"] > 0 or math.isnan(row["se"]):
         return ""
+    untested = sample.design != "binary" and not math.isnan(row["margin"])
+    margin = "; without variance equivalence cannot be tested" if untested else ""
     if not sample.deltas.any():
-        return "no differing example"
+        return f"no differing example{margin}"
     return (
-        f"every difference is {sample.deltas[0]:g}: no variance, the p-value comes from sign flips"
+        f"every difference is {sample.deltas[0]:g}: no variance, the p-value comes from sign "
+        f"flips{margin}"
     )
 
 
@@ -111,8 +114,13 @@ def _cluster_note(sample: Sample) -> str:
 
 
 def _joint_note(row: Mapping[str, Any], alpha: float) -> str:
-    if row["p_adjusted"] <= alpha and row["joint_low"] <= 0 <= row["joint_high"]:
+    if math.isnan(row["joint_low"]):
+        return ""
+    covers = row["joint_low"] <= 0 <= row["joint_high"]
+    if row["p_adjusted"] <= alpha and covers:
         return "significant step-down although the single-step joint interval covers 0"
+    if row["p_adjusted"] > alpha and not covers and not math.isnan(row["p_value"]):
+        return "the joint interval excludes 0 although the adjusted test does not reach alpha"
     return ""
 
 
@@ -131,9 +139,3 @@ def _rank_note(sample: Sample, alpha: float) -> str:
         return ""
     side = "candidate" if (more > 0) == sample.criterion.higher_is_better else "baseline"
     return f"rank evidence points the other way: the {side} wins more often but by less"
-
-
-def holm_over(p_values: Sequence[float]) -> list[float]:
-    """Holm-adjust the margin tests of one family; NaN stays NaN."""
-    adjusted: list[float] = stats.adjust(np.array(p_values, dtype=float), method="holm").tolist()
-    return adjusted

@@ -145,8 +145,8 @@ class Explorer:
             return compare(self._scores, **choice)
 
     def _show(self, result: Comparison) -> None:
-        parts = self._parts
-        parts["figure"].value = paired_deltas(result).to_html()
+        parts, sliced = self._parts, bool(result.settings["by"])
+        parts["figure"].value = paired_deltas(result, slices=sliced or None).to_html()
         parts["table"].value = result._repr_html_()
         parts["examples"].value = examples_html(result, self._outputs, count=SHOWN_EXAMPLES)
         parts[
