@@ -429,6 +429,22 @@ def _summary_row(row: Row, settings: Mapping[str, Any]) -> dict[str, object]:
     return dict(zip(_summary_columns(settings), cells, strict=True))
 
 
+def rounded_table(table: pd.DataFrame) -> pd.DataFrame:
+    """Write the cells of any tidy table as text: numbers to three digits, p-values as such."""
+    return pd.DataFrame({str(name): _cells(str(name), table[name]) for name in table.columns})
+
+
+def _cells(name: str, values: pd.Series) -> list[str]:
+    if pd.api.types.is_float_dtype(values.dtype):
+        if name.startswith("p_"):
+            return [fmt.format_p(float(v)) for v in values]
+        digits = [fmt.decimals_for(float(v)) for v in values]
+        return [
+            fmt.format_number(float(v), decimals=d) for v, d in zip(values, digits, strict=True)
+        ]
+    return ["" if pd.isna(v) else str(v) for v in values]
+
+
 def markdown_table(summary: pd.DataFrame) -> str:
     """Write a small table of text as Markdown."""
     head = [fmt.escape_markdown(name) for name in summary.columns]

@@ -1,8 +1,4 @@
-"""The frozen results that analyses return, and how they print.
-
-A result holds tidy DataFrames and the settings that shaped them. It computes no statistic: what
-it shows are columns of its table.
-"""
+"""The result of `compare`."""
 
 from __future__ import annotations
 
