@@ -1,4 +1,4 @@
-"""What every result has: a tidy table, the settings that shaped it, sentences, and how it prints."""
+"""What every result has: a tidy table, the settings that shaped it, sentences, a print form."""
 
 from __future__ import annotations
 
