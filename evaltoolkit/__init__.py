@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from evaltoolkit import scorers as scorers
     from evaltoolkit import stats as stats
     from evaltoolkit.comparison import compare as compare
+    from evaltoolkit.comparison import compare_to_baseline as compare_to_baseline
     from evaltoolkit.criteria import describe_criteria as describe_criteria
     from evaltoolkit.readers import formats as formats
     from evaltoolkit.readers import read_details as read_details
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from evaltoolkit.readers import read_report as read_report
     from evaltoolkit.readers import read_scores as read_scores
     from evaltoolkit.reports import write_report as write_report
+    from evaltoolkit.results import BaselineComparison as BaselineComparison
     from evaltoolkit.results import Comparison as Comparison
     from evaltoolkit.scores import check_scores as check_scores
     from evaltoolkit.scores import normalise_scores as normalise_scores
@@ -55,13 +57,13 @@ __version__ = "0.1.0"
 
 # module -> the public names that it holds; a module without names is public itself (`et.plots`)
 _NAMES: dict[str, tuple[str, ...]] = {
-    "comparison": ("compare",),
+    "comparison": ("compare", "compare_to_baseline"),
     "criteria": ("describe_criteria",),
     "models": (),
     "plots": (),
     "readers": ("formats", "read_details", "read_outputs", "read_report", "read_scores"),
     "reports": ("write_report",),
-    "results": ("Comparison",),
+    "results": ("BaselineComparison", "Comparison"),
     "scorers": (),
     "scores": ("check_scores", "normalise_scores"),
     "stats": (),

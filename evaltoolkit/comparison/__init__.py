@@ -1,5 +1,5 @@
-"""Paired comparison of two systems, joint over criteria."""
+"""Paired comparison of systems, joint over criteria and candidates."""
 
-from evaltoolkit.comparison.analysis import compare
+from evaltoolkit.comparison.analysis import compare, compare_to_baseline
 
-__all__ = ["compare"]
+__all__ = ["compare", "compare_to_baseline"]

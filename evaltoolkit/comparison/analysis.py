@@ -1,34 +1,18 @@
-"""`compare`: from a score table to a `Comparison`, step by step."""
+"""`compare` and `compare_to_baseline`: the public ways into the comparison."""
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib import metadata
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-import numpy as np
 import pandas as pd
 
-from evaltoolkit.comparison import families, pairing, warning_texts
-from evaltoolkit.comparison.cells import cells_of
-from evaltoolkit.comparison.estimates import Flips, check_methods
-from evaltoolkit.comparison.frames import pair_tables, typed_table
-from evaltoolkit.comparison.options import (
-    Margin,
-    at_least,
-    margins_of,
-    names_list,
-    one_of,
-    share,
-)
-from evaltoolkit.comparison.rows import Plan, estimate_rows
-from evaltoolkit.criteria import CriterionInfo, criteria_of
-from evaltoolkit.errors import PairingError, listed, nearest, warn
-from evaltoolkit.measurements import Runs, cluster_codes, cluster_column
-from evaltoolkit.results import Comparison
-from evaltoolkit.scores import check_scores
+from evaltoolkit.comparison import pairing
+from evaltoolkit.comparison.engine import Choices, analyse
+from evaltoolkit.comparison.options import Margin, names_list
+from evaltoolkit.errors import PairingError, warn
+from evaltoolkit.measurements import Runs
+from evaltoolkit.results import BaselineComparison, Comparison
 
 
 def compare(  # noqa: PLR0913 - every choice of the analysis is a keyword of its own
@@ -109,153 +93,143 @@ def compare(  # noqa: PLR0913 - every choice of the analysis is a keyword of its
         >>> result.table[["n_pairs", "wins", "losses", "verdict"]].values.tolist()
         [[60, 10, 0, 'improved']]
     """
-    one_of("tasks", tasks, ("separate", "pooled"))
-    one_of("measure", measure, ("score", "passed"))
-    one_of("missing", missing, ("report", "worst", "as_failure"))
-    share("alpha", alpha)
-    at_least("draws", draws, 1)
-    at_least("seed", seed, 0)
-    check_methods(test, interval)
-    corrections = families.check_correction(correction)
-    table = check_scores(scores)
-    request = pairing.Request(
-        str(baseline), str(candidate), names_list(criteria), names_list(scorers),
-        tasks, measure, missing, runs,
-    )  # fmt: skip
-    rows = pairing.select_rows(table, request)
-    facts = _criteria(table, rows, measure=measure)
-    column = cluster_column(rows, cluster)
-    slices = names_list(by) or []
-    own = {name: _grouping_column(name) for name in [*slices, *([column] if column else [])]}
-    needed = [name for name in own.values() if name != "task_of_example"]
-    units = _units(rows, facts, needed=needed, missing=missing)
-    _check_common(units, rows, request)
-    if column is not None:
-        units["cluster_code"] = cluster_codes(units, own[column])
-    plan = Plan(
-        margins=margins_of(margin, facts, alpha=alpha),
-        primary=_checked_primary(primary, units),
+    choices = Choices(
+        baseline=str(baseline),
+        criteria=criteria,
+        scorers=scorers,
+        by=by,
+        cluster=cluster,
+        tasks=tasks,
+        margin=margin,
+        primary=primary,
+        correction=correction,
         alpha=alpha,
         test=test,
         interval=interval,
-        flips=Flips(draws, draws, seed),
-        corrections=corrections,
+        measure=measure,
+        missing=missing,
+        runs=runs,
+        seed=seed,
+        draws=draws,
     )
-    cells = list(cells_of(units, own, facts, slices=slices, order=request.criteria))
-    estimated, family_facts = estimate_rows(cells, plan)
-    settings = {
-        "baseline": request.baseline,
-        "candidate": request.candidate,
-        "alpha": alpha,
-        "correction": corrections,
-        "families": family_facts,
-        "primary": primary,
-        "margin": plan.margins,
-        "missing": missing,
-        "runs": runs,
-        "measure": measure,
-        "tasks": tasks,
-        "by": slices,
-        "cluster": column,
-        "clustered": any(sample.clusters is not None for _, sample in cells),
-        "test": test,
-        "interval": interval,
-        "seed": seed,
-        "draws": draws,
-        "direction_assumed": [n for n, f in facts.items() if f.direction_from == "assumed"],
-        "direction_inferred": [n for n, f in facts.items() if f.direction_from == "inferred"],
-        "kinds": {name: f"{f.kind} ({f.kind_from})" for name, f in facts.items()},
-        "versions": _versions(),
-    }
-    texts = [
-        *warning_texts.row_warnings(rows),
-        *warning_texts.unit_warnings(units),
-        *warning_texts.table_warnings(estimated),
-    ]
-    for text in texts:
-        warn(text, stacklevel=3)
-    pairs, lost = pair_tables(units, facts)
-    return Comparison(typed_table(estimated), pairs, lost, settings, tuple(texts))
+    (result,) = analyse(scores, choices, [str(candidate)])
+    for text in result.warnings:
+        warn(text)
+    return result
 
 
-def _grouping_column(name: str) -> str:
-    return "task_of_example" if name == "task" else pairing.attribute_name(name)
-
-
-def _criteria(table: pd.DataFrame, rows: pd.DataFrame, *, measure: str) -> dict[str, CriterionInfo]:
-    used = table[table["criterion"].isin(rows["criterion"].unique())]
-    if measure == "passed":
-        declared = ["kind", "lower_bound", "upper_bound", "threshold", "higher_is_better"]
-        used = used.drop(columns=[name for name in declared if name in used.columns])
-        passed = used["passed"].astype("Float64").astype("float64")
-        used = used.assign(score=passed, higher_is_better=True)
-    return criteria_of(used)
-
-
-def _units(
-    rows: pd.DataFrame,
-    facts: dict[str, CriterionInfo],
+def compare_to_baseline(  # noqa: PLR0913 - every choice of the analysis is a keyword of its own
+    scores: pd.DataFrame,
     *,
-    needed: Sequence[str],
-    missing: pairing.Missing,
-) -> pd.DataFrame:
-    attributes = pairing.unit_attributes(rows, needed=needed)
-    units = pairing.pair_units(pairing.impute_failures(rows, facts, missing=missing))
-    if missing == "worst":
-        units = pairing.impute_worst(units, facts)
-    codes = attributes.assign(unit=np.arange(len(attributes)))
-    return units.merge(codes, on=pairing.UNIT, how="left", validate="many_to_one")
+    baseline: str,
+    candidates: str | Sequence[str] | None = None,
+    criteria: str | Sequence[str] | None = None,
+    scorers: str | Sequence[str] | None = None,
+    by: str | Sequence[str] | None = None,
+    cluster: str | bool | None = None,
+    tasks: Literal["separate", "pooled"] = "separate",
+    margin: Margin = None,
+    primary: str | None = None,
+    correction: str | Mapping[str, str] = "maxt",
+    alpha: float = 0.05,
+    test: str | None = None,
+    interval: str | None = None,
+    measure: Literal["score", "passed"] = "score",
+    missing: pairing.Missing = "report",
+    runs: Runs = "error",
+    seed: int = 0,
+    draws: int = 10_000,
+) -> BaselineComparison:
+    """Compare several candidates with one baseline, jointly over candidates and criteria.
 
+    Each candidate is compared as by `compare`, but all hypotheses, of every candidate, form one
+    family: signs are flipped for an example (or cluster) in all of them at once, so that max-t
+    knows how alike the candidates are, as Dunnett's procedure does for normal data.
 
-def _check_common(units: pd.DataFrame, rows: pd.DataFrame, request: pairing.Request) -> None:
-    if ((units["cause"] == 0) | units["imputed"]).any():
-        return
-    shared = units["cause"] > 1
-    if shared.any():
-        causes = units.loc[shared, "cause"].map(dict(enumerate(pairing.CAUSES))).value_counts()
-        raise PairingError(
-            "the systems share examples, but in none of them both sides have a scored trial "
-            f"({', '.join(f'{count} {cause}' for cause, count in causes.items())}); "
-            "see et.coverage(scores)",
-            code="no_scored_pair",
-        )
-    seen = {
-        side: rows.loc[rows["side"] == side, ["criterion", *pairing.UNIT]].drop_duplicates()
-        for side in pairing.SIDES
-    }
-    first = {
-        side: listed(map(tuple, part[["criterion", *pairing.UNIT]].head(2).to_numpy().tolist()))
-        for side, part in seen.items()
-    }
-    raise PairingError(
-        f"{request.baseline!r} and {request.candidate!r} have no common example: their "
-        f"(criterion, task, example_id) never meet; baseline has {len(seen['baseline'])}, such as "
-        f"{first['baseline']}, candidate {len(seen['candidate'])}, such as {first['candidate']}. "
-        "Check that ids, tasks and criteria are named alike",
-        code="no_common_example",
+    Args:
+        scores: A score table.
+        baseline: Name of the reference system.
+        candidates: Names of the systems that are judged; by default all others.
+        criteria: See `compare`, as for all that follow.
+        scorers: See `compare`.
+        by: See `compare`.
+        cluster: See `compare`.
+        tasks: See `compare`.
+        margin: See `compare`.
+        primary: See `compare`; the gate opens for each candidate on its own.
+        correction: See `compare`.
+        alpha: See `compare`.
+        test: See `compare`.
+        interval: See `compare`.
+        measure: See `compare`.
+        missing: See `compare`.
+        runs: See `compare`.
+        seed: See `compare`.
+        draws: See `compare`.
+
+    Returns:
+        A `BaselineComparison`: ``.table`` has the rows of all candidates, ``.comparisons`` a
+        `Comparison` for each, with jointly adjusted p-values and intervals.
+
+    Raises:
+        SchemaError: The score table breaks a rule.
+        PairingError: As `compare`, or there is no other system.
+
+    Source:
+        Dunnett, A multiple comparison procedure for comparing several treatments with a
+        control, 1955; Westfall and Young, Resampling-based multiple testing, 1993.
+
+    Example:
+        >>> rows = [(s, i, float((i + k) % 4 > 0)) for k, s in enumerate("abc") for i in range(40)]
+        >>> table = pd.DataFrame(rows, columns=["system", "example_id", "score"])
+        >>> result = compare_to_baseline(table.assign(criterion="correct"), baseline="a")
+        >>> result.table[["candidate", "n_pairs", "verdict"]].values.tolist()
+        [['b', 40, 'inconclusive'], ['c', 40, 'inconclusive']]
+    """
+    choices = Choices(
+        baseline=str(baseline),
+        criteria=criteria,
+        scorers=scorers,
+        by=by,
+        cluster=cluster,
+        tasks=tasks,
+        margin=margin,
+        primary=primary,
+        correction=correction,
+        alpha=alpha,
+        test=test,
+        interval=interval,
+        measure=measure,
+        missing=missing,
+        runs=runs,
+        seed=seed,
+        draws=draws,
     )
+    names = names_list(candidates) or _others(scores, str(baseline))
+    results = analyse(scores, choices, names)
+    comparisons = dict(zip(names, results, strict=True))
+    texts = tuple(_said_once((name, r.warnings) for name, r in comparisons.items()))
+    for text in texts:
+        warn(text)
+    return BaselineComparison(comparisons, texts)
 
 
-def _checked_primary(primary: str | None, units: pd.DataFrame) -> str | None:
-    known = units["criterion"].unique()
-    if primary is not None and primary not in known:
+def _others(scores: pd.DataFrame, baseline: str) -> list[str]:
+    systems = sorted(str(name) for name in scores.get("system", pd.Series(dtype=str)).unique())
+    others = [name for name in systems if name != baseline]
+    if not others:
         raise PairingError(
-            f"primary is {primary!r}, which is not compared; {nearest(primary, known)}",
-            code="unknown_criterion",
-            path="primary",
-            value=primary,
+            f"the table has no system but {baseline!r}; read the candidates' files as well",
+            code="one_system",
+            path="candidates",
         )
-    return primary
+    return others
 
 
-def _versions() -> dict[str, str]:
-    names = ("evaltoolkit", "numpy", "pandas", "scipy", "statsmodels")
-    return {"python": platform.python_version(), **{n: _version(n) for n in names}}
-
-
-@cache
-def _version(name: str) -> str:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return "unknown"
+def _said_once(warnings: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
+    """Put equal warnings of several candidates into one."""
+    owners: dict[str, list[str]] = {}
+    for name, texts in warnings:
+        for text in texts:
+            owners.setdefault(text, []).append(name)
+    return [f"{', '.join(names)}: {text}" for text, names in owners.items()]

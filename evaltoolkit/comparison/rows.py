@@ -174,25 +174,25 @@ def _set_joint(row: dict[str, Any], sample: Sample, alpha_star: float) -> None:
 
 
 def _gate(rows: list[dict[str, Any]], plan: Plan) -> None:
-    """Let the overall hypotheses be claimed only where the primary one is.
+    """Let the overall hypotheses be claimed only where the candidate's primary one is.
 
     A primary criterion that could not be tested opens nothing.
     """
-    primary = [row for row in rows if row["family"] == families.PRIMARY]
-    if not primary:
-        return
-    closed = max(_or_one(row["p_adjusted"]) for row in primary)
     margins = ("p_equivalence_adjusted", "p_noninferiority_adjusted")
-    claimed = max(min(_or_one(row[name]) for name in ("p_adjusted", *margins)) for row in primary)
-    for row in rows:
-        if row["family"].startswith(families.OVERALL):
-            row["p_adjusted"] = float(np.fmax(row["p_adjusted"], closed))
-            for name in margins:
-                row[name] = max(row[name], claimed)
-            if closed > plan.alpha:
-                row["remark"] = (
-                    f"not claimed: the primary criterion {plan.primary!r} is not significant"
-                )
+    primary = [row for row in rows if row["family"] == families.PRIMARY]
+    for candidate in {row["candidate"] for row in primary}:
+        own = [row for row in primary if row["candidate"] == candidate]
+        closed = max(_or_one(row["p_adjusted"]) for row in own)
+        claimed = max(min(_or_one(row[name]) for name in ("p_adjusted", *margins)) for row in own)
+        for row in rows:
+            if row["candidate"] == candidate and row["family"].startswith(families.OVERALL):
+                row["p_adjusted"] = float(np.fmax(row["p_adjusted"], closed))
+                for name in margins:
+                    row[name] = max(row[name], claimed)
+                if closed > plan.alpha:
+                    row["remark"] = (
+                        f"not claimed: the primary criterion {plan.primary!r} is not significant"
+                    )
 
 
 def _or_one(p: float) -> float:

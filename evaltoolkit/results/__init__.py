@@ -6,5 +6,6 @@ it shows are columns of its table.
 
 from evaltoolkit.results.base import TableResult
 from evaltoolkit.results.comparison import COMPARISON_COLUMNS, VERDICTS, Comparison
+from evaltoolkit.results.many import BaselineComparison
 
-__all__ = ["COMPARISON_COLUMNS", "VERDICTS", "Comparison", "TableResult"]
+__all__ = ["COMPARISON_COLUMNS", "VERDICTS", "BaselineComparison", "Comparison", "TableResult"]

@@ -114,7 +114,8 @@ class Explorer:
         try:
             result = self._seen[key] if key in self._seen else self._compute(choice)
         except EvalToolkitError as error:
-            self._parts["status"].value = f"<p role='alert'>{escape_html(error)}</p>"
+            still = " (below stands the last comparison that was possible)" if self.result else ""
+            self._parts["status"].value = f"<p role='alert'>{escape_html(error)}{still}</p>"
             return
         self._seen[key] = result
         settings = {**result.settings, "analyses_viewed": self.analyses_viewed}
