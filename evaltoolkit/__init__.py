@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from evaltoolkit import stats as stats
     from evaltoolkit.comparison import compare as compare
     from evaltoolkit.comparison import compare_to_baseline as compare_to_baseline
+    from evaltoolkit.comparison import compare_unpaired as compare_unpaired
     from evaltoolkit.criteria import describe_criteria as describe_criteria
     from evaltoolkit.readers import formats as formats
     from evaltoolkit.readers import read_details as read_details
@@ -57,7 +58,7 @@ __version__ = "0.1.0"
 
 # module -> the public names that it holds; a module without names is public itself (`et.plots`)
 _NAMES: dict[str, tuple[str, ...]] = {
-    "comparison": ("compare", "compare_to_baseline"),
+    "comparison": ("compare", "compare_to_baseline", "compare_unpaired"),
     "criteria": ("describe_criteria",),
     "models": (),
     "plots": (),

@@ -115,6 +115,7 @@ from evaltoolkit.stats.sequential import (
 from evaltoolkit.stats.summaries import ecdf_half_width, interquartile_mean
 from evaltoolkit.stats.trials import VarianceComponents, pass_at_k, pass_hat_k, variance_components
 from evaltoolkit.stats.types import Floats, Interval, MeanEstimate, Significance
+from evaltoolkit.stats.unpaired import newcombe_unpaired, proportions_score_test, welch
 
 __all__ = [
     "ALIASES",
@@ -198,6 +199,7 @@ __all__ = [
     "n_questions",
     "nemenyi_difference",
     "newcombe",
+    "newcombe_unpaired",
     "noninferiority",
     "paired_counts",
     "paired_t",
@@ -209,6 +211,7 @@ __all__ = [
     "power_t",
     "ppi_mean",
     "prob_superiority",
+    "proportions_score_test",
     "rank_biserial",
     "resampled_means",
     "rogan_gladen",
@@ -229,6 +232,7 @@ __all__ = [
     "tost_paired",
     "variance_components",
     "wald_paired",
+    "welch",
     "wilcoxon",
     "wilson",
     "win_share",
