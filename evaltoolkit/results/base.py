@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,8 +12,36 @@ import pandas as pd
 from evaltoolkit import wording
 
 
+class Printed(ABC):
+    """How every result prints, from its summary, its sentences and its warnings."""
+
+    warnings: tuple[str, ...]
+
+    @abstractmethod
+    def conclusion(self) -> str:
+        """Say the result in sentences, warnings first."""
+
+    @abstractmethod
+    def summary(self) -> pd.DataFrame:
+        """Give the table as people read it, as text."""
+
+    def to_markdown(self) -> str:
+        """Give the summary as a Markdown table, foreign text escaped."""
+        return wording.markdown_table(self.summary())
+
+    def to_latex(self) -> str:
+        """Give the summary as a LaTeX ``tabular`` (booktabs), foreign text escaped."""
+        return wording.latex_table(self.summary())
+
+    def __str__(self) -> str:
+        return self.conclusion()
+
+    def _repr_html_(self) -> str:
+        return wording.html_block(self.summary(), self.conclusion(), self.warnings)
+
+
 @dataclass(frozen=True, eq=False)
-class TableResult:
+class TableResult(Printed):
     """A frozen result; analyses return subclasses of it.
 
     Attributes:
@@ -41,19 +70,5 @@ class TableResult:
         """Give the table as people read it: rounded, as text."""
         return wording.rounded_table(self.table)
 
-    def to_markdown(self) -> str:
-        """Give the summary as a Markdown table, foreign text escaped."""
-        return wording.markdown_table(self.summary())
-
-    def to_latex(self) -> str:
-        """Give the summary as a LaTeX ``tabular`` (booktabs), foreign text escaped."""
-        return wording.latex_table(self.summary())
-
-    def __str__(self) -> str:
-        return self.conclusion()
-
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self.table)} rows)"
-
-    def _repr_html_(self) -> str:
-        return wording.html_block(self.summary(), self.text, self.warnings)

@@ -11,6 +11,7 @@ import pandas as pd
 
 from evaltoolkit import formatting as fmt
 from evaltoolkit import wording
+from evaltoolkit.results.base import Printed
 
 COMPARISON_COLUMNS = (
     "task",
@@ -77,7 +78,7 @@ VERDICTS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Printed):
     """A candidate compared with a baseline on the same examples.
 
     Attributes:
@@ -163,26 +164,12 @@ class Comparison:
         """Give the table as people read it: few columns, rounded, as text."""
         return wording.summary_table(self.table, self.settings)
 
-    def to_markdown(self) -> str:
-        """Give the summary as a Markdown table, foreign text escaped."""
-        return wording.markdown_table(self.summary())
-
-    def to_latex(self) -> str:
-        """Give the summary as a LaTeX ``tabular`` (booktabs), foreign text escaped."""
-        return wording.latex_table(self.summary())
-
-    def __str__(self) -> str:
-        return self.conclusion()
-
     def __repr__(self) -> str:
         return (
             f"Comparison({self.candidate!r} against {self.baseline!r}: "
             f"{fmt.counted(len(self.overall), 'hypothesis', 'hypotheses')}, "
             f"{fmt.counted(len(self.slices), 'slice')})"
         )
-
-    def _repr_html_(self) -> str:
-        return wording.html_block(self.summary(), self.conclusion(), self.warnings)
 
 
 def _passes(pairs: pd.DataFrame, side: str) -> pd.Series:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from evaltoolkit import wording
 from evaltoolkit.formatting import counted
+from evaltoolkit.results.base import Printed
 from evaltoolkit.results.comparison import Comparison
 
 
 @dataclass(frozen=True, eq=False)
-class BaselineComparison:
+class BaselineComparison(Printed):
     """Several candidates compared with one baseline, all adjusted together.
 
     Attributes:
@@ -70,22 +70,8 @@ class BaselineComparison:
             part.insert(0, "system", name)
         return pd.concat(parts, ignore_index=True)
 
-    def to_markdown(self) -> str:
-        """Give the summary as a Markdown table, foreign text escaped."""
-        return wording.markdown_table(self.summary())
-
-    def to_latex(self) -> str:
-        """Give the summary as a LaTeX ``tabular`` (booktabs), foreign text escaped."""
-        return wording.latex_table(self.summary())
-
-    def __str__(self) -> str:
-        return self.conclusion()
-
     def __repr__(self) -> str:
         return (
             f"BaselineComparison({counted(len(self.comparisons), 'candidate')} against "
             f"{self.baseline!r})"
         )
-
-    def _repr_html_(self) -> str:
-        return wording.html_block(self.summary(), self.conclusion(), self.warnings)
