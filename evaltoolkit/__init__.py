@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from evaltoolkit.comparison import compare_to_baseline as compare_to_baseline
     from evaltoolkit.comparison import compare_unpaired as compare_unpaired
     from evaltoolkit.criteria import describe_criteria as describe_criteria
+    from evaltoolkit.planning import plan as plan
     from evaltoolkit.readers import formats as formats
     from evaltoolkit.readers import read_details as read_details
     from evaltoolkit.readers import read_outputs as read_outputs
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from evaltoolkit.reports import write_report as write_report
     from evaltoolkit.results import BaselineComparison as BaselineComparison
     from evaltoolkit.results import Comparison as Comparison
+    from evaltoolkit.results import PowerPlan as PowerPlan
     from evaltoolkit.scores import check_scores as check_scores
     from evaltoolkit.scores import normalise_scores as normalise_scores
     from evaltoolkit.storage import write_outputs as write_outputs
@@ -61,10 +63,11 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "comparison": ("compare", "compare_to_baseline", "compare_unpaired"),
     "criteria": ("describe_criteria",),
     "models": (),
+    "planning": ("plan",),
     "plots": (),
     "readers": ("formats", "read_details", "read_outputs", "read_report", "read_scores"),
     "reports": ("write_report",),
-    "results": ("BaselineComparison", "Comparison"),
+    "results": ("BaselineComparison", "Comparison", "PowerPlan"),
     "scorers": (),
     "scores": ("check_scores", "normalise_scores"),
     "stats": (),

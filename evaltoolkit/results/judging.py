@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from evaltoolkit import wording
 from evaltoolkit.results.base import TableResult
 
 
@@ -26,6 +27,10 @@ class Agreement(TableResult):
     overall: pd.DataFrame = field(kw_only=True)
     ratings: pd.DataFrame = field(kw_only=True)
 
+    def summary(self) -> pd.DataFrame:
+        """Give the table as people read it, without the columns that nothing fills."""
+        return wording.rounded_table(self.table.dropna(axis="columns", how="all"))
+
 
 @dataclass(frozen=True, eq=False)
 class Calibration(TableResult):
@@ -41,3 +46,7 @@ class Calibration(TableResult):
     """
 
     examples: pd.DataFrame = field(kw_only=True)
+
+    def summary(self) -> pd.DataFrame:
+        """Give the table as people read it, without the columns that nothing fills."""
+        return wording.rounded_table(self.table.dropna(axis="columns", how="all"))

@@ -13,7 +13,7 @@ from evaltoolkit.results.base import TableResult
 from evaltoolkit.wording import Row, rows_of
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ranking(TableResult):
     """Systems ranked on one criterion.
 
@@ -24,7 +24,8 @@ class Ranking(TableResult):
         pairs: One row per pair of systems, better-ranked one first (``system_a``); ``delta`` is
             a minus b. ``better`` names the winner where the pair is significant.
         tests: One row per test of all systems at once.
-        blocks: The scores behind the numbers: one row per example that counts.
+        blocks: The scores behind the numbers. `rank`: one row per example (the index), one
+            column per system. `rank_preferences`: one row per example and pair.
         lost: One row per system and example without a score, with the cause.
     """
 
@@ -72,7 +73,7 @@ class Ranking(TableResult):
 
 def _summary_row(row: Row, what: str, level: str) -> dict[str, str]:
     estimate, low, high = (float(row[name]) for name in (what, "ci_low", "ci_high"))
-    digits = fmt.decimals_for(estimate, high - low)
+    digits = fmt.decimals_for(estimate if math.isnan(low) else high - low)
     cells = {
         "rank": str(row["rank"]),
         "rank interval": rank_text(row),
