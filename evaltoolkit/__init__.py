@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from evaltoolkit.comparison import compare_unpaired as compare_unpaired
     from evaltoolkit.criteria import describe_criteria as describe_criteria
     from evaltoolkit.planning import plan as plan
+    from evaltoolkit.ranking import rank as rank
+    from evaltoolkit.ranking import rank_preferences as rank_preferences
     from evaltoolkit.readers import formats as formats
     from evaltoolkit.readers import read_details as read_details
     from evaltoolkit.readers import read_outputs as read_outputs
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from evaltoolkit.results import BaselineComparison as BaselineComparison
     from evaltoolkit.results import Comparison as Comparison
     from evaltoolkit.results import PowerPlan as PowerPlan
+    from evaltoolkit.results import Ranking as Ranking
     from evaltoolkit.scores import check_scores as check_scores
     from evaltoolkit.scores import normalise_scores as normalise_scores
     from evaltoolkit.storage import write_outputs as write_outputs
@@ -65,9 +68,10 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "models": (),
     "planning": ("plan",),
     "plots": (),
+    "ranking": ("rank", "rank_preferences"),
     "readers": ("formats", "read_details", "read_outputs", "read_report", "read_scores"),
     "reports": ("write_report",),
-    "results": ("BaselineComparison", "Comparison", "PowerPlan"),
+    "results": ("BaselineComparison", "Comparison", "PowerPlan", "Ranking"),
     "scorers": (),
     "scores": ("check_scores", "normalise_scores"),
     "stats": (),
