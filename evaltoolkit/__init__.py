@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from evaltoolkit.comparison import compare_to_baseline as compare_to_baseline
     from evaltoolkit.comparison import compare_unpaired as compare_unpaired
     from evaltoolkit.criteria import describe_criteria as describe_criteria
+    from evaltoolkit.judging import agreement as agreement
+    from evaltoolkit.judging import attach_labels as attach_labels
+    from evaltoolkit.judging import calibrate as calibrate
     from evaltoolkit.planning import plan as plan
     from evaltoolkit.ranking import rank as rank
     from evaltoolkit.ranking import rank_preferences as rank_preferences
@@ -45,7 +48,9 @@ if TYPE_CHECKING:
     from evaltoolkit.readers import read_report as read_report
     from evaltoolkit.readers import read_scores as read_scores
     from evaltoolkit.reports import write_report as write_report
+    from evaltoolkit.results import Agreement as Agreement
     from evaltoolkit.results import BaselineComparison as BaselineComparison
+    from evaltoolkit.results import Calibration as Calibration
     from evaltoolkit.results import Comparison as Comparison
     from evaltoolkit.results import PowerPlan as PowerPlan
     from evaltoolkit.results import Ranking as Ranking
@@ -65,13 +70,21 @@ __version__ = "0.1.0"
 _NAMES: dict[str, tuple[str, ...]] = {
     "comparison": ("compare", "compare_to_baseline", "compare_unpaired"),
     "criteria": ("describe_criteria",),
+    "judging": ("agreement", "attach_labels", "calibrate"),
     "models": (),
     "planning": ("plan",),
     "plots": (),
     "ranking": ("rank", "rank_preferences"),
     "readers": ("formats", "read_details", "read_outputs", "read_report", "read_scores"),
     "reports": ("write_report",),
-    "results": ("BaselineComparison", "Comparison", "PowerPlan", "Ranking"),
+    "results": (
+        "Agreement",
+        "BaselineComparison",
+        "Calibration",
+        "Comparison",
+        "PowerPlan",
+        "Ranking",
+    ),
     "scorers": (),
     "scores": ("check_scores", "normalise_scores"),
     "stats": (),

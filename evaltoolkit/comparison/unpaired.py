@@ -79,7 +79,7 @@ def compare_unpaired(  # noqa: PLR0913 - every choice of the analysis is a keywo
     rows = pairing.select_rows(table, request)
     facts = criteria_of(table[table["criterion"].isin(rows["criterion"].unique())])
     groups = rows.groupby(pairing.HYPOTHESIS, sort=True)
-    found = [_row(key, part, facts[key[1]], alpha=alpha) for key, part in groups]
+    found = [_row(part, facts, alpha=alpha) for _, part in groups]
     frame = pd.DataFrame(found)
     frame["p_adjusted"] = stats.adjust(frame["p_value"].to_numpy(), method=method, alpha=alpha)
     frame["correction"] = method if frame["p_value"].notna().sum() > 1 else "single"
@@ -97,9 +97,9 @@ def compare_unpaired(  # noqa: PLR0913 - every choice of the analysis is a keywo
     return unpaired_result(frame, settings, warnings)
 
 
-def _row(
-    key: tuple[str, str, str], part: pd.DataFrame, info: CriterionInfo, *, alpha: float
-) -> dict[str, Any]:
+def _row(part: pd.DataFrame, facts: dict[str, CriterionInfo], *, alpha: float) -> dict[str, Any]:
+    names = {name: str(part[name].iloc[0]) for name in pairing.HYPOTHESIS}
+    info = facts[names["criterion"]]
     sides = {side: part[part["side"] == side] for side in pairing.SIDES}
     means = {side: _example_means(rows) for side, rows in sides.items()}
     first, second = (means[side] for side in pairing.SIDES)
@@ -118,7 +118,7 @@ def _row(
         low, high = stats.newcombe_unpaired(*counts, level=1 - alpha)
         p, interval, test = stats.proportions_score_test(*counts).p_value, "newcombe", "score"
     return {
-        **dict(zip(pairing.HYPOTHESIS, key, strict=True)),
+        **names,
         "n_baseline": first.size,
         "n_candidate": second.size,
         "n_lost_baseline": examples["baseline"] - first.size,
