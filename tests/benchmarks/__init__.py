@@ -1,0 +1,1 @@
+"""Speed and memory, measured by hand; nothing here is a test."""
