@@ -73,6 +73,14 @@ test: $(TESTABLE) $(MODELS) system-packages lint type ## lint, check types, run 
 test-long: $(TESTABLE) $(MODELS) system-packages ## run the tests that take minutes
 	@$(PY) -m pytest -m long
 
+.PHONY: benchmark
+benchmark: $(TESTABLE) ## time the resampling engines against SciPy's
+	@OMP_NUM_THREADS=1 $(PY) -m tests.benchmarks.speed
+
+.PHONY: calibration
+calibration: $(TESTABLE) ## simulate again and rewrite docs/calibration.md (minutes)
+	@$(PY) -m tests.calibration.table
+
 .PHONY: lint
 lint: $(TESTABLE) ## check style
 	@$(PY) -m ruff check .
