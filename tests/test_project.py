@@ -90,7 +90,7 @@ def test_these_checks_see_what_they_look_for() -> None:
     assert not PACKAGE_INDEX.search("unset the index-url before")
     assert MACHINE_PATH.search(f"read({slash}home/someone/scores.csv)")
     assert MACHINE_PATH.search(f'"{slash}tmp/x"')
-    assert not MACHINE_PATH.search("build/home/page.html and ../work/x")
+    assert not MACHINE_PATH.search("build/home/page.html and ../" + "work/x")
     assert LOCK_FILE.search("uv.lock")
     assert not LOCK_FILE.search("padlock.py")
 
