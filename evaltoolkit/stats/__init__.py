@@ -37,6 +37,7 @@ from evaltoolkit.stats.clusters import (
 )
 from evaltoolkit.stats.critical import simultaneous_critical_value
 from evaltoolkit.stats.differences import lattice_step, merge_near, snap, snap_ties
+from evaltoolkit.stats.discordance import power_mcnemar
 from evaltoolkit.stats.effects import (
     cliffs_delta,
     cohens_g,
@@ -68,7 +69,6 @@ from evaltoolkit.stats.power import (
     n_mcnemar,
     n_paired_t,
     n_questions,
-    power_mcnemar,
     power_paired_t,
     power_t,
 )

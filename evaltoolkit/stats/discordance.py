@@ -20,8 +20,7 @@ def mcnemar_power(
 ) -> float:
     """Return the exact power of McNemar's test from the difference and the disagreement.
 
-    The same number as `power_mcnemar`, by critical values that are kept between calls, so that
-    searches over n or the difference are quick.
+    Critical values are kept between calls, so that searches over n or the difference are quick.
 
     Args:
         n: Number of examples.
@@ -48,6 +47,25 @@ def mcnemar_power(
     # Few losses, or few wins: either end is significant.
     ends = special.bdtr(reach, m, 1 - share) + special.bdtr(reach, m, share)
     return float(chances @ ends)
+
+
+def power_mcnemar(
+    n: int, p_win: float, p_loss: float, *, mid_p: bool = True, alpha: float = 0.05
+) -> float:
+    """Return the exact power of McNemar's test, over all numbers of discordant examples.
+
+    Args:
+        n: Number of examples.
+        p_win: Share of examples that only the candidate passes.
+        p_loss: Share of examples that only the baseline passes.
+        mid_p: Power of the mid-p test; of the exact test otherwise.
+        alpha: Level of the two-sided test, below 0.5.
+
+    Example:
+        >>> round(power_mcnemar(100, 0.10, 0.05), 4)
+        0.2394
+    """
+    return mcnemar_power(n, p_win - p_loss, p_win + p_loss, mid_p=mid_p, alpha=alpha)
 
 
 def n_mcnemar_exact(

@@ -5,12 +5,8 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-import numpy as np
-from numpy.typing import NDArray
-
 from evaltoolkit.stats.checks import fraction, whole
 from evaltoolkit.stats.tails import normal_quantile, standard_error_nodes, t_quantile
-from evaltoolkit.stats.types import Floats
 
 
 def mde(se: float, df: float, *, alpha: float = 0.05, power: float = 0.8) -> float:
@@ -222,51 +218,6 @@ def n_mcnemar(p_win: float, p_loss: float, *, alpha: float = 0.05, power: float 
     z_power = normal_quantile(fraction(power, name="power"))
     spread = math.sqrt(discordant - difference**2)
     return (z_alpha * math.sqrt(discordant) + z_power * spread) ** 2 / difference**2
-
-
-def power_mcnemar(
-    n: int, p_win: float, p_loss: float, *, mid_p: bool = True, alpha: float = 0.05
-) -> float:
-    """Return the exact power of McNemar's test, over all numbers of discordant examples.
-
-    Args:
-        n: Number of examples.
-        p_win: Share of examples that only the candidate passes.
-        p_loss: Share of examples that only the baseline passes.
-        mid_p: Power of the mid-p test; of the exact test otherwise.
-        alpha: Level of the two-sided test.
-
-    Example:
-        >>> round(power_mcnemar(100, 0.10, 0.05), 4)
-        0.2394
-    """
-    from scipy import stats
-
-    whole(n, name="n")
-    discordant = p_win + p_loss
-    if n == 0 or discordant == 0:
-        return 0.0
-    chances: Floats = stats.binom.pmf(np.arange(n + 1), n, discordant)
-    power = 0.0
-    for m in np.flatnonzero(chances > 1e-15):
-        fewer = np.arange(int(m) + 1)
-        rejected = _mcnemar_p(fewer, int(m), mid_p=mid_p) <= alpha
-        share: Floats = stats.binom.pmf(fewer[rejected], int(m), p_win / discordant)
-        power += float(chances[m]) * float(share.sum())
-    return power
-
-
-def _mcnemar_p(wins: NDArray[np.int64], m: int, *, mid_p: bool) -> Floats:
-    from scipy import stats
-
-    if m == 0:
-        return np.ones(1)
-    fewer = np.minimum(wins, m - wins)
-    point = stats.binom.pmf(fewer, m, 0.5)
-    p: Floats = 2 * stats.binom.cdf(fewer, m, 0.5)
-    if not mid_p:
-        return np.minimum(p, 1.0)
-    return np.where(2 * fewer == m, 1 - point / 2, p - point)
 
 
 def _quantiles(alpha: float, power: float) -> float:
