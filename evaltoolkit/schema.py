@@ -98,6 +98,7 @@ SCORES = Table(
         Column("timestamp", "time"),
         Column("judge_cost_usd", "float"),
         Column("input_digest", "nullable_text"),
+        Column("position", "nullable_text"),
     ),
     key=tuple(column.name for column in _SCORE_KEY),
 )
