@@ -35,10 +35,15 @@ if TYPE_CHECKING:
     from evaltoolkit.comparison import compare as compare
     from evaltoolkit.comparison import compare_to_baseline as compare_to_baseline
     from evaltoolkit.comparison import compare_unpaired as compare_unpaired
+    from evaltoolkit.composites import combine_criteria as combine_criteria
+    from evaltoolkit.composites import pool_tasks as pool_tasks
     from evaltoolkit.criteria import describe_criteria as describe_criteria
     from evaltoolkit.judging import agreement as agreement
     from evaltoolkit.judging import attach_labels as attach_labels
     from evaltoolkit.judging import calibrate as calibrate
+    from evaltoolkit.judging import length_bias as length_bias
+    from evaltoolkit.judging import position_bias as position_bias
+    from evaltoolkit.judging import repeatability as repeatability
     from evaltoolkit.planning import plan as plan
     from evaltoolkit.ranking import rank as rank
     from evaltoolkit.ranking import rank_preferences as rank_preferences
@@ -47,13 +52,33 @@ if TYPE_CHECKING:
     from evaltoolkit.readers import read_outputs as read_outputs
     from evaltoolkit.readers import read_report as read_report
     from evaltoolkit.readers import read_scores as read_scores
+    from evaltoolkit.repeats import pass_at_k as pass_at_k
+    from evaltoolkit.repeats import variance_components as variance_components
     from evaltoolkit.reports import write_report as write_report
     from evaltoolkit.results import Agreement as Agreement
+    from evaltoolkit.results import Alternatives as Alternatives
     from evaltoolkit.results import BaselineComparison as BaselineComparison
     from evaltoolkit.results import Calibration as Calibration
+    from evaltoolkit.results import CombinedTasks as CombinedTasks
     from evaltoolkit.results import Comparison as Comparison
+    from evaltoolkit.results import Heterogeneity as Heterogeneity
+    from evaltoolkit.results import LengthBias as LengthBias
+    from evaltoolkit.results import Monitoring as Monitoring
+    from evaltoolkit.results import PassAtK as PassAtK
+    from evaltoolkit.results import PooledTasks as PooledTasks
+    from evaltoolkit.results import PositionBias as PositionBias
     from evaltoolkit.results import PowerPlan as PowerPlan
     from evaltoolkit.results import Ranking as Ranking
+    from evaltoolkit.results import Repeatability as Repeatability
+    from evaltoolkit.results import Sensitivity as Sensitivity
+    from evaltoolkit.results import ThresholdCurve as ThresholdCurve
+    from evaltoolkit.results import VarianceShares as VarianceShares
+    from evaltoolkit.robustness import alternatives as alternatives
+    from evaltoolkit.robustness import combine_tasks as combine_tasks
+    from evaltoolkit.robustness import heterogeneity as heterogeneity
+    from evaltoolkit.robustness import monitor as monitor
+    from evaltoolkit.robustness import sensitivity as sensitivity
+    from evaltoolkit.robustness import threshold_curve as threshold_curve
     from evaltoolkit.scores import check_scores as check_scores
     from evaltoolkit.scores import normalise_scores as normalise_scores
     from evaltoolkit.storage import write_outputs as write_outputs
@@ -69,21 +94,50 @@ __version__ = "0.1.0"
 # module -> the public names that it holds; a module without names is public itself (`et.plots`)
 _NAMES: dict[str, tuple[str, ...]] = {
     "comparison": ("compare", "compare_to_baseline", "compare_unpaired"),
+    "composites": ("combine_criteria", "pool_tasks"),
     "criteria": ("describe_criteria",),
-    "judging": ("agreement", "attach_labels", "calibrate"),
+    "judging": (
+        "agreement",
+        "attach_labels",
+        "calibrate",
+        "length_bias",
+        "position_bias",
+        "repeatability",
+    ),
     "models": (),
     "planning": ("plan",),
     "plots": (),
     "ranking": ("rank", "rank_preferences"),
     "readers": ("formats", "read_details", "read_outputs", "read_report", "read_scores"),
+    "repeats": ("pass_at_k", "variance_components"),
     "reports": ("write_report",),
     "results": (
         "Agreement",
+        "Alternatives",
         "BaselineComparison",
         "Calibration",
+        "CombinedTasks",
         "Comparison",
+        "Heterogeneity",
+        "LengthBias",
+        "Monitoring",
+        "PassAtK",
+        "PooledTasks",
+        "PositionBias",
         "PowerPlan",
         "Ranking",
+        "Repeatability",
+        "Sensitivity",
+        "ThresholdCurve",
+        "VarianceShares",
+    ),
+    "robustness": (
+        "alternatives",
+        "combine_tasks",
+        "heterogeneity",
+        "monitor",
+        "sensitivity",
+        "threshold_curve",
     ),
     "scorers": (),
     "scores": ("check_scores", "normalise_scores"),

@@ -5,21 +5,41 @@ it shows are columns of its table.
 """
 
 from evaltoolkit.results.base import TableResult
+from evaltoolkit.results.biases import LengthBias, PositionBias, Repeatability
 from evaltoolkit.results.comparison import COMPARISON_COLUMNS, VERDICTS, Comparison
+from evaltoolkit.results.composites import PooledTasks
 from evaltoolkit.results.judging import Agreement, Calibration
 from evaltoolkit.results.many import BaselineComparison
+from evaltoolkit.results.monitoring import MONITORING_COLUMNS, Monitoring
+from evaltoolkit.results.other_methods import ALTERNATIVE_COLUMNS, Alternatives, CombinedTasks
 from evaltoolkit.results.planning import POWER_PLAN_COLUMNS, PowerPlan
 from evaltoolkit.results.ranking import Ranking
+from evaltoolkit.results.repeats import PassAtK, VarianceShares
+from evaltoolkit.results.stability import Heterogeneity, Sensitivity, ThresholdCurve
 
 __all__ = [
+    "ALTERNATIVE_COLUMNS",
     "COMPARISON_COLUMNS",
+    "MONITORING_COLUMNS",
     "POWER_PLAN_COLUMNS",
     "VERDICTS",
     "Agreement",
+    "Alternatives",
     "BaselineComparison",
     "Calibration",
+    "CombinedTasks",
     "Comparison",
+    "Heterogeneity",
+    "LengthBias",
+    "Monitoring",
+    "PassAtK",
+    "PooledTasks",
+    "PositionBias",
     "PowerPlan",
     "Ranking",
+    "Repeatability",
+    "Sensitivity",
     "TableResult",
+    "ThresholdCurve",
+    "VarianceShares",
 ]

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from evaltoolkit import formatting as fmt
-from evaltoolkit import wording
+from evaltoolkit import method_texts, wording
 from evaltoolkit.results.base import Printed
+from evaltoolkit.results.clashing import clash_sentences
 
 COMPARISON_COLUMNS = (
     "task",
@@ -154,11 +155,13 @@ class Comparison(Printed):
 
     def conclusion(self) -> str:
         """Say in sentences which criteria changed, by how much, how sure, and what was left out."""
-        return wording.conclusion(self.table, self.settings, self.warnings)
+        said = wording.conclusion(self.table, self.settings, self.warnings)
+        losses = self.worst(count=len(self.pairs))
+        return "\n".join([said, *clash_sentences(self.table, losses)])
 
     def methods(self) -> str:
         """Write the paragraph on methods for a paper or report."""
-        return wording.methods(self.table, self.settings)
+        return method_texts.methods(self.table, self.settings)
 
     def summary(self) -> pd.DataFrame:
         """Give the table as people read it: few columns, rounded, as text."""
