@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from evaltoolkit.comparison import compare as compare
     from evaltoolkit.comparison import compare_to_baseline as compare_to_baseline
     from evaltoolkit.comparison import compare_unpaired as compare_unpaired
+    from evaltoolkit.comparison import declare as declare
     from evaltoolkit.composites import combine_criteria as combine_criteria
     from evaltoolkit.composites import pool_tasks as pool_tasks
     from evaltoolkit.criteria import describe_criteria as describe_criteria
@@ -93,7 +94,7 @@ __version__ = "0.1.0"
 
 # module -> the public names that it holds; a module without names is public itself (`et.plots`)
 _NAMES: dict[str, tuple[str, ...]] = {
-    "comparison": ("compare", "compare_to_baseline", "compare_unpaired"),
+    "comparison": ("compare", "compare_to_baseline", "compare_unpaired", "declare"),
     "composites": ("combine_criteria", "pool_tasks"),
     "criteria": ("describe_criteria",),
     "judging": (

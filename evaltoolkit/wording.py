@@ -41,6 +41,9 @@ INTERVALS = {
     "cr1_t": "CR1 t",
     "cr2_t": "CR2 t",
     "cr3_t": "CR3 t",
+    "bootstrap_percentile": "percentile bootstrap",
+    "bootstrap_bca": "BCa bootstrap",
+    "bootstrap_t": "bootstrap-t",
     "none": "no interval",
 }
 """Names of intervals as people read them, by the value of the column ``interval``."""
@@ -75,6 +78,16 @@ def label(row: Row) -> str:
     if isinstance(row["slice_by"], str):
         parts.append(f"{_one_line(row['slice_by'])} = {_one_line(row['slice'])}")
     return f"{name} ({', '.join(parts)})" if parts else name
+
+
+def listing(parts: Sequence[str]) -> str:
+    """Join parts for prose: commas, and before the last one "and".
+
+    Example:
+        >>> listing(["a"]), listing(["a", "b", "c"])
+        ('a', 'a, b and c')
+    """
+    return " and ".join(parts) if len(parts) <= 2 else ", ".join(parts[:-1]) + " and " + parts[-1]
 
 
 def _one_line(name: object) -> str:
@@ -216,6 +229,17 @@ def correction_text(settings: Mapping[str, Any], family: str) -> str:
 CORRECTIONS = {
     "maxt": "step-down max-t",
     "maxt_normal": "multivariate normal max-t",
+    "maxt+holm": "step-down max-t and Holm in two parts",
+    "maxt_normal+holm": "multivariate normal max-t and Holm in two parts",
+    "maxt_single": "single-step max-t",
+    "maxt_single_normal": "single-step multivariate normal max-t",
+    "maxt_single+holm": "single-step max-t and Holm in two parts",
+    "maxt_single_normal+holm": "single-step multivariate normal max-t and Holm in two parts",
+    "minp": "step-down min-p",
+    "minp+holm": "step-down min-p and Holm in two parts",
+    "mvt": "multivariate t",
+    "hierarchical": "a hierarchy (Bonferroni, then Holm within the slices of a claim)",
+    "hochberg": "Hochberg",
     "holm": "Holm",
     "bonferroni": "Bonferroni",
     "sidak": "\u0160id\u00e1k",
@@ -248,142 +272,6 @@ def with_flags(table: pd.DataFrame) -> pd.DataFrame:
     keys = ["task", "criterion", "slice_by", "slice"]
     scorers = table.groupby(keys, dropna=False)["scorer"].transform("nunique") > 1
     return table.assign(show_scorer=scorers, show_task=table["task"].nunique() > 1)
-
-
-def methods(table: pd.DataFrame, settings: Mapping[str, Any]) -> str:
-    """Compose the paragraph on methods."""
-    sentences = [
-        f"Systems were compared on the same examples: for each criterion the estimand is the mean "
-        f"over examples, equally weighted, of the difference (candidate minus baseline) of the "
-        f"per-example means over scored trials. The baseline is {settings['baseline']}, the "
-        f"candidate {settings['candidate']}.",
-        _scope_sentence(settings),
-        _missing_sentence(settings),
-        _interval_sentence(table, settings),
-        _test_sentence(table),
-        _cluster_sentence(table, settings),
-        _family_sentence(settings),
-        _joint_sentence(table, settings),
-        _primary_sentence(settings),
-        _margin_sentence(settings),
-        _looks_sentence(settings),
-        f"Computed with evaltoolkit {settings['versions']['evaltoolkit']} (seed "
-        f"{settings['seed']}, {settings['draws']:,} random sign flips where not exact).",
-    ]
-    return " ".join(sentence for sentence in sentences if sentence)
-
-
-_MISSING = {
-    "report": "Examples without a scored trial on both sides were left out and counted by cause.",
-    "worst": "Every example without a scored trial on both sides was counted against the "
-    "candidate at the bounds of the criterion.",
-    "as_failure": "A system error took the worse bound of the criterion; other examples without "
-    "a scored trial on both sides were left out and counted by cause.",
-}
-
-
-def _missing_sentence(settings: Mapping[str, Any]) -> str:
-    return _MISSING[str(settings["missing"])]
-
-
-def _named(values: pd.Series, names: Mapping[str, str]) -> str:
-    used = [names[v] for v in dict.fromkeys(values) if v != "none"]
-    return " and ".join(used) if len(used) <= 2 else ", ".join(used[:-1]) + " and " + used[-1]
-
-
-def _interval_sentence(table: pd.DataFrame, settings: Mapping[str, Any]) -> str:
-    used = _named(table["interval"], INTERVALS)
-    level = fmt.format_percent(1 - float(settings["alpha"]))
-    return f"Intervals are {level} {used} intervals of that mean difference." if used else ""
-
-
-def _test_sentence(table: pd.DataFrame) -> str:
-    used = _named(table["test"], TESTS)
-    if not used:
-        return ""
-    flips = table["test"].isin(["sign_flip", "sign_flip_exact", "cluster_flip"]).any()
-    caveat = (
-        " Sign-flip tests assume differences symmetric about zero under the null hypothesis, "
-        "which is more than a zero mean."
-        if flips
-        else ""
-    )
-    return f"Two-sided p-values come from the {used} test.{caveat}"
-
-
-def _cluster_sentence(table: pd.DataFrame, settings: Mapping[str, Any]) -> str:
-    if not settings["clustered"]:
-        return ""
-    flipped = (table["test"] == "cluster_flip").any()
-    return (
-        f"Examples of one {settings['cluster']} were treated as dependent: standard errors are "
-        "cluster-robust (bias-reduced CR2 with Satterthwaite degrees of freedom unless named "
-        "otherwise)" + (" and signs were flipped for whole clusters." if flipped else ".")
-    )
-
-
-def _scope_sentence(settings: Mapping[str, Any]) -> str:
-    parts = []
-    if settings["measure"] == "passed":
-        parts.append("The scorers' own verdicts (passed or not) were compared as 1 and 0.")
-    if settings["tasks"] == "pooled":
-        parts.append("The examples of all tasks were pooled.")
-    if settings["runs"] != "error":
-        how = {"latest": "the latest run was used", "trials": "they were used as trials"}
-        parts.append(f"Where several runs measured the same, {how[settings['runs']]}.")
-    return " ".join(parts)
-
-
-def _joint_sentence(table: pd.DataFrame, settings: Mapping[str, Any]) -> str:
-    several = any(f["size"] > 1 for f in settings["families"].values())
-    if not several or table["joint_low"].isna().all():
-        return ""
-    level = fmt.format_percent(1 - float(settings["alpha"]))
-    return (
-        f"Joint intervals are the same intervals at the stricter level at which all of a family "
-        f"hold together with {level} confidence."
-    )
-
-
-def _primary_sentence(settings: Mapping[str, Any]) -> str:
-    if settings["primary"] is None:
-        return ""
-    return (
-        f"The primary criterion, {settings['primary']}, was tested first and alone; other criteria "
-        "are claimed only where it is significant."
-    )
-
-
-def _family_sentence(settings: Mapping[str, Any]) -> str:
-    parts = []
-    for name, facts in settings["families"].items():
-        if facts["size"] > 1:
-            how = CORRECTIONS.get(facts["correction"], facts["correction"])
-            note = f" ({facts['note']})" if facts["note"] else ""
-            parts.append(f"{how} over the {facts['size']} hypotheses of the family '{name}'{note}")
-    if not parts:
-        return ""
-    return f"P-values were adjusted by {'; '.join(parts)} (alpha {settings['alpha']:g})."
-
-
-def _looks_sentence(settings: Mapping[str, Any]) -> str:
-    looks = settings.get("analyses_viewed", 0)
-    if not looks:
-        return ""
-    return (
-        f"This is one of {fmt.counted(looks, 'distinct analysis', 'distinct analyses')} that were "
-        "viewed interactively; the adjustment does not cover that choice."
-    )
-
-
-def _margin_sentence(settings: Mapping[str, Any]) -> str:
-    if not settings["margin"]:
-        return ""
-    return (
-        "Equivalence and non-inferiority were tested against the stated margins by two one-sided "
-        "tests (Tango score tests for paired 0/1 outcomes), Holm-adjusted over the family; they "
-        "and the tests of a difference each use the full alpha."
-    )
 
 
 def summary_table(table: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:

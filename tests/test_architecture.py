@@ -20,7 +20,7 @@ SOURCE = Path(__file__).resolve().parents[1] / PACKAGE
 
 # From the ground up: what stands in one line may import from the lines before it.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "formatting", "wording"),
+    ("errors", "formatting", "wording", "method_texts"),
     ("models", "schema"),
     ("scores", "criteria", "tidying", "storage", "measurements", "datasets", "stats"),
     ("readers", "clients"),
@@ -37,8 +37,10 @@ FLOORS: tuple[tuple[str, ...], ...] = (
 ONLY: dict[str, set[str]] = {
     "stats": {"errors"},
     "models": {"errors"},
-    "results": {"errors", "formatting", "wording", "models", "schema", "scores", "criteria"},
-}
+    "results": {
+        "errors", "formatting", "wording", "method_texts", "models", "schema", "scores", "criteria",
+    },
+}  # fmt: skip
 # ... and rooms that these may not: what draws must not compute.
 NEVER: dict[str, set[str]] = {
     "plots": {"stats", "decisions", "readers", "evaluation"},

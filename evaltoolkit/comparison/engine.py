@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from evaltoolkit.comparison import families, pairing, warning_texts
+from evaltoolkit.comparison.adjusting import Plan
 from evaltoolkit.comparison.cells import Cell, cells_of
 from evaltoolkit.comparison.estimates import Flips, check_methods
 from evaltoolkit.comparison.frames import pair_tables, typed_table
@@ -24,7 +25,7 @@ from evaltoolkit.comparison.options import (
     one_of,
     share,
 )
-from evaltoolkit.comparison.rows import Plan, estimate_rows
+from evaltoolkit.comparison.rows import estimate_rows
 from evaltoolkit.criteria import CriterionInfo, criteria_of
 from evaltoolkit.errors import PairingError, listed, nearest
 from evaltoolkit.measurements import Runs, cluster_codes, cluster_column
@@ -47,7 +48,7 @@ class Choices:
     cluster: str | bool | None
     tasks: Literal["separate", "pooled"]
     margin: Margin
-    primary: str | None
+    primary: str | Sequence[str] | None
     correction: str | Mapping[str, str]
     alpha: float
     test: str | None
@@ -57,6 +58,8 @@ class Choices:
     runs: Runs
     seed: int
     draws: int
+    declaration: Mapping[str, Any] | None = None
+    deviation: str = ""
 
     def __post_init__(self) -> None:
         one_of("tasks", self.tasks, ("separate", "pooled"))
@@ -107,7 +110,7 @@ def analyse(scores: pd.DataFrame, choices: Choices, candidates: Sequence[str]) -
     facts = {name: info for each in paired for name, info in each.facts.items()}
     plan = Plan(
         margins=margins_of(choices.margin, facts, alpha=choices.alpha),
-        primary=_checked_primary(choices.primary, facts),
+        primary=_checked_primary(names_list(choices.primary) or [], facts),
         alpha=choices.alpha,
         test=choices.test,
         interval=choices.interval,
@@ -118,7 +121,13 @@ def analyse(scores: pd.DataFrame, choices: Choices, candidates: Sequence[str]) -
     estimated, family_facts = estimate_rows(cells, plan)
     owner = np.array([head["candidate"] for head, _ in cells])
     return [
-        _finish(each, choices, plan, estimated[owner == each.candidate], family_facts)
+        _finish(
+            each,
+            choices,
+            plan,
+            estimated[owner == each.candidate],
+            {"families": family_facts, "n_candidates": len(paired)},
+        )
         for each in paired
     ]
 
@@ -165,7 +174,7 @@ def _finish(
     choices: Choices,
     plan: Plan,
     estimated: pd.DataFrame,
-    family_facts: Mapping[str, object],
+    shared: Mapping[str, object],
 ) -> Comparison:
     facts = each.facts
     settings = {
@@ -173,8 +182,8 @@ def _finish(
         "candidate": each.candidate,
         "alpha": choices.alpha,
         "correction": plan.corrections,
-        "families": family_facts,
-        "primary": choices.primary,
+        **shared,
+        "primary": _primary_setting(plan.primary),
         "margin": plan.margins,
         "missing": choices.missing,
         "runs": choices.runs,
@@ -187,12 +196,14 @@ def _finish(
         "interval": choices.interval,
         "seed": choices.seed,
         "draws": choices.draws,
+        "declaration": choices.declaration,
         "direction_assumed": [n for n, f in facts.items() if f.direction_from == "assumed"],
         "direction_inferred": [n for n, f in facts.items() if f.direction_from == "inferred"],
         "kinds": {name: f"{f.kind} ({f.kind_from})" for name, f in facts.items()},
         "versions": _versions(),
     }
     texts = (
+        *([choices.deviation] if choices.deviation else []),
         *warning_texts.row_warnings(each.rows),
         *warning_texts.unit_warnings(each.units),
         *warning_texts.table_warnings(estimated),
@@ -259,15 +270,29 @@ def _check_common(units: pd.DataFrame, rows: pd.DataFrame, request: pairing.Requ
     )
 
 
-def _checked_primary(primary: str | None, known: Mapping[str, object]) -> str | None:
-    if primary is not None and primary not in known:
+def _checked_primary(primary: Sequence[str], known: Mapping[str, object]) -> tuple[str, ...]:
+    for name in primary:
+        if name not in known:
+            raise PairingError(
+                f"primary is {name!r}, which is not compared; {nearest(name, known)}",
+                code="unknown_criterion",
+                path="primary",
+                value=name,
+            )
+    repeated = [name for name in dict.fromkeys(primary) if list(primary).count(name) > 1]
+    if repeated:
         raise PairingError(
-            f"primary is {primary!r}, which is not compared; {nearest(primary, known)}",
-            code="unknown_criterion",
+            f"primary names {listed(repeated)} more than once; each criterion has one place in "
+            "the sequence",
+            code="bad_option",
             path="primary",
-            value=primary,
+            value=repeated,
         )
-    return primary
+    return tuple(primary)
+
+
+def _primary_setting(primary: Sequence[str]) -> str | list[str] | None:
+    return (list(primary) if len(primary) > 1 else primary[0]) if primary else None
 
 
 def _versions() -> dict[str, str]:

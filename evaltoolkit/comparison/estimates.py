@@ -116,7 +116,18 @@ _BINARY: Mapping[str, Callable[[Sample, float], stats.Interval]] = {
     "wald": lambda s, level: stats.wald_paired(s.positive, s.negative, s.n, level=level),
 }
 
+_BOOTSTRAP: Mapping[str, Literal["percentile", "bca", "studentized"]] = {
+    "bootstrap_percentile": "percentile",
+    "bootstrap_bca": "bca",
+    "bootstrap_t": "studentized",
+}
+
+MOST_RESAMPLES, LEAST_IN_TAIL = 100_000, 5
+"""Resamples are extended up to the first number so that tails hold twice the second; an interval
+whose tails would still hold fewer than the second is not given."""
+
 _DESIGN_OF_INTERVAL: Mapping[str, tuple[Design, ...]] = {
+    **dict.fromkeys(_BOOTSTRAP, ("binary", "plain", "clustered")),
     **dict.fromkeys(_BINARY, ("binary",)),
     "t": ("binary", "plain"),
     "z": ("binary", "plain"),
@@ -179,8 +190,24 @@ def choose_test(sample: Sample, wanted: str | None) -> str:
     return "mcnemar_midp" if sample.design == "binary" else "sign_flip"
 
 
-def interval_at(sample: Sample, name: str, level: float) -> tuple[float, float]:
+@dataclass(frozen=True)
+class Flips:
+    """How random sign flips and bootstrap resamples are drawn."""
+
+    draws: int
+    max_draws: int
+    seed: int
+
+
+USUAL_FLIPS = Flips(10_000, 10_000, 0)
+
+
+def interval_at(
+    sample: Sample, name: str, level: float, flips: Flips = USUAL_FLIPS
+) -> tuple[float, float]:
     """Compute a named interval of the mean difference at a level."""
+    if name in _BOOTSTRAP:
+        return _resampled(sample, name, level, flips)
     if name in _BINARY:
         low, high = _BINARY[name](sample, level)
     else:
@@ -189,20 +216,40 @@ def interval_at(sample: Sample, name: str, level: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
+def _resampled(sample: Sample, name: str, level: float, flips: Flips) -> tuple[float, float]:
+    needed = math.ceil(4 * LEAST_IN_TAIL / (1 - level))
+    draws = max(flips.draws, min(needed, MOST_RESAMPLES))
+    if draws * (1 - level) / 2 < LEAST_IN_TAIL:
+        return math.nan, math.nan
+    low, high = stats.bootstrap_interval(
+        sample.deltas,
+        method=_BOOTSTRAP[name],
+        clusters=sample.clusters,
+        level=level,
+        draws=draws,
+        seed=flips.seed,
+    )
+    # Too many resamples without spread leave an end of the studentised interval open.
+    return (low, high) if math.isfinite(low) and math.isfinite(high) else (math.nan, math.nan)
+
+
+def is_bootstrap(interval: str) -> bool:
+    """Whether a named interval comes from resampling."""
+    return interval in _BOOTSTRAP
+
+
 def mean_estimate(sample: Sample, interval: str, level: float) -> stats.MeanEstimate:
     """Give mean, standard error and degrees of freedom that go with a named interval."""
     if interval in _BINARY:
         return stats.paired_t(sample.deltas, level=level)
-    return _MEANS[interval](sample, level)
+    return _MEANS[_with_formula(sample, interval)](sample, level)
 
 
-@dataclass(frozen=True)
-class Flips:
-    """How random sign flips are drawn."""
-
-    draws: int
-    max_draws: int
-    seed: int
+def _with_formula(sample: Sample, interval: str) -> str:
+    """Name the interval whose standard error and margin tests stand beside a resampled one."""
+    if interval not in _BOOTSTRAP:
+        return interval
+    return "cr2_t" if sample.design == "clustered" else "t"
 
 
 class TestResult(NamedTuple):
@@ -277,7 +324,7 @@ def margin_tests(
         equivalence = stats.tango_equivalence(wins, losses, sample.n, margin=margin).p_value
         noninferior = stats.tango_test(wins, losses, sample.n, margin=margin).p_value
     else:
-        low, high = interval_at(sample, interval, 1 - 2 * alpha)
+        low, high = interval_at(sample, _with_formula(sample, interval), 1 - 2 * alpha)
         mean, se, df = estimate.mean, estimate.se, estimate.df
         equivalence = stats.tost(mean, se, df, low=-margin, high=margin).p_value
         noninferior = stats.noninferiority(better * mean, se, df, margin=margin)

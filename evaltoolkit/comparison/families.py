@@ -10,15 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaltoolkit import stats
-from evaltoolkit.comparison.estimates import FLIP_CLUSTERS, Sample
-from evaltoolkit.errors import PairingError, listed
+from evaltoolkit.comparison.estimates import Sample
+from evaltoolkit.comparison.joint_procedures import (
+    JOINT_METHODS,
+    NORMAL_MAXT_FROM,
+    Adjusted,
+    Resampling,
+    adjust_jointly,
+)
+from evaltoolkit.errors import PairingError, listed, nearest
+
+__all__ = ["NORMAL_MAXT_FROM", "Adjustment", "adjust_family", "check_correction", "family_of"]
 
 Floats = NDArray[np.float64]
 
-NORMAL_MAXT_FROM = 20_000
-"""Above this many pairs max-t uses the normal limit instead of sign flips."""
-
 OVERALL, SLICES, PRIMARY = "overall", "slices", "primary"
+
+HIERARCHICAL = "hierarchical"
+"""Bonferroni over the overall hypotheses, whose level passes on to their own slices."""
 
 
 @dataclass(frozen=True)
@@ -27,23 +36,47 @@ class Adjustment:
 
     Attributes:
         p_adjusted: One per member, NaN where it has no p-value.
-        correction: The method that was used.
-        alpha_star: Level at which each named interval is joint; NaN where there is none.
+        corrections: The method behind each.
+        alpha_star: Level at which each member's named interval is joint; NaN where there is
+            none.
+        method: The method of the family as a whole.
         size: Number of distinct hypotheses.
         note: Why another method than the asked one was used; usually empty.
     """
 
     p_adjusted: Floats
-    correction: str
-    alpha_star: float
+    corrections: list[str]
+    alpha_star: Floats
+    method: str
     size: int
     note: str = ""
 
+    @property
+    def facts(self) -> dict[str, object]:
+        """What the settings keep: a level for the family only where all members share it."""
+        levels = sorted(set(self.alpha_star.tolist()))
+        facts: dict[str, object] = {
+            "size": self.size,
+            "correction": self.method,
+            "alpha_star": levels[0] if len(levels) == 1 else math.nan,
+            "note": self.note,
+        }
+        if len(set(self.corrections)) > 1:
+            pairs = zip(self.corrections, self.alpha_star.tolist(), strict=True)
+            facts["alpha_star_by_correction"] = dict(pairs)
+        return facts
 
-def family_of(*, is_slice: bool, blocking: bool, primary: bool) -> str:
-    """Name the family of a hypothesis."""
+
+def family_of(*, is_slice: bool, blocking: bool, primary: str) -> str:
+    """Name the family of a hypothesis.
+
+    Args:
+        is_slice: Whether it is about a slice.
+        blocking: Whether its criterion is more than advisory.
+        primary: Name of the family of a primary criterion, else "".
+    """
     if primary and not is_slice:
-        return PRIMARY
+        return primary
     name = SLICES if is_slice else OVERALL
     return name if blocking else f"{name} (advisory)"
 
@@ -52,8 +85,8 @@ def check_correction(correction: str | Mapping[str, str]) -> dict[str, str]:
     """Resolve ``correction=`` to the method of overall rows and of slices.
 
     Raises:
-        EvalToolkitError: An unknown method.
-        PairingError: A mapping with other keys than ``overall`` and ``slices``.
+        PairingError: An unknown method, a mapping with other keys than ``overall`` and
+            ``slices``, or a hierarchy of one of them only.
     """
     given = {OVERALL: correction} if isinstance(correction, str) else dict(correction)
     unknown = sorted(set(given) - {OVERALL, SLICES})
@@ -64,11 +97,33 @@ def check_correction(correction: str | Mapping[str, str]) -> dict[str, str]:
             path="correction",
             value=unknown,
         )
-    methods = {OVERALL: "maxt", SLICES: "fdr_bh", **given}
-    return {
-        where: method if method == "maxt" else stats.method_name(method)
-        for where, method in methods.items()
-    }
+    inherited = HIERARCHICAL if given.get(OVERALL) == HIERARCHICAL else "fdr_bh"
+    methods = {OVERALL: "maxt", SLICES: inherited, **given}
+    if (methods[OVERALL] == HIERARCHICAL) != (methods[SLICES] == HIERARCHICAL):
+        raise PairingError(
+            "correction='hierarchical' ties the slices to their overall hypotheses, so it must "
+            "hold for both; pass correction='hierarchical'",
+            code="bad_option",
+            path="correction",
+            value=dict(given),
+        )
+    return {where: _method_name(method) for where, method in methods.items()}
+
+
+def _method_name(method: str) -> str:
+    own = (*JOINT_METHODS, HIERARCHICAL)
+    name = str(method).strip().lower()
+    if name in own:
+        return name
+    if stats.ALIASES.get(name, name) not in stats.METHODS:
+        raise PairingError(
+            f"correction {method!r} is unknown; "
+            f"{nearest(name, [*own, *stats.METHODS, *stats.ALIASES])}",
+            code="unknown_correction",
+            path="correction",
+            value=method,
+        )
+    return stats.method_name(name)
 
 
 def adjust_family(
@@ -76,33 +131,34 @@ def adjust_family(
     p_values: Floats,
     *,
     method: str,
-    alpha: float,
-    draws: int,
-    seed: int,
+    how: Resampling,
 ) -> Adjustment:
     """Adjust the p-values of one family; identical hypotheses count once.
 
     Args:
         samples: The pairs of each member.
         p_values: Unadjusted p-values, NaN where a member has none.
-        method: ``"maxt"`` or a method of `evaltoolkit.stats.adjust`.
-        alpha: Level of the family.
-        draws: Random sign flips of max-t.
-        seed: Seed of the flips.
+        method: One of `JOINT_METHODS` or a method of `evaltoolkit.stats.adjust`.
+        how: Level of the family, and how random signs are drawn.
     """
     first = first_of_identical(samples, p_values)
     distinct = np.unique(first[~np.isnan(p_values)])
-    size = int(distinct.size)
+    members, size = len(samples), int(distinct.size)
     if size <= 1:
-        return Adjustment(p_values.copy(), "single", alpha, size)
-    members = [samples[i] for i in distinct]
-    adjusted, used, alpha_star, note = _adjust_distinct(
-        members, p_values[distinct], method=method, alpha=alpha, draws=draws, seed=seed
+        level = np.full(members, how.alpha)
+        return Adjustment(p_values.copy(), ["single"] * members, level, "single", size)
+    found = _adjust_distinct(
+        [samples[i] for i in distinct], p_values[distinct], method=method, how=how
     )
-    by_first = dict(zip(distinct.tolist(), adjusted.tolist(), strict=True))
-    spread = np.array([by_first.get(int(i), math.nan) for i in first])
+    place = {int(i): k for k, i in enumerate(distinct)}
+    # A member without p-value is never claimed; its interval is as strict as the strictest.
+    where = [place.get(int(i), -1) for i in first]
+    strictest = float(found.alpha_star.min())
+    spread = np.array([found.p_adjusted[k] if k >= 0 else math.nan for k in where])
     spread[np.isnan(p_values)] = math.nan
-    return Adjustment(spread, used, alpha_star, size, note)
+    corrections = [found.corrections[k] if k >= 0 else found.method for k in where]
+    levels = np.array([found.alpha_star[k] if k >= 0 else strictest for k in where])
+    return Adjustment(spread, corrections, levels, found.method, size, found.note)
 
 
 def first_of_identical(samples: Sequence[Sample], p_values: Floats) -> NDArray[np.int64]:
@@ -116,49 +172,16 @@ def first_of_identical(samples: Sequence[Sample], p_values: Floats) -> NDArray[n
 
 
 def _adjust_distinct(
-    samples: Sequence[Sample],
-    p_values: Floats,
-    *,
-    method: str,
-    alpha: float,
-    draws: int,
-    seed: int,
-) -> tuple[Floats, str, float, str]:
-    note = ""
-    if method == "maxt" and _too_few_clusters(samples):
-        method, note = "holm", f"fewer than {FLIP_CLUSTERS} clusters: Holm instead of max-t"
-    if method == "maxt":
-        return _max_t(samples, p_values, alpha=alpha, draws=draws, seed=seed)
-    adjusted = stats.adjust(p_values, method=method, alpha=alpha)
-    joint = alpha / len(samples) if stats.METHODS[method].joint == "bonferroni" else math.nan
-    return adjusted, method, joint, note
-
-
-def _too_few_clusters(samples: Sequence[Sample]) -> bool:
-    return any(s.clusters is not None and s.n_clusters < FLIP_CLUSTERS for s in samples)
-
-
-def _max_t(
-    samples: Sequence[Sample], p_values: Floats, *, alpha: float, draws: int, seed: int
-) -> tuple[Floats, str, float, str]:
-    units = np.unique(np.concatenate([s.units for s in samples]))
-    matrix = np.full((units.size, len(samples)), math.nan)
-    clusters: NDArray[np.int64] | None = None
-    if any(s.clusters is not None for s in samples):
-        # Units outside every clustered sample keep a cluster of their own.
-        clusters = -1 - np.arange(units.size)
-    for column, sample in enumerate(samples):
-        rows = np.searchsorted(units, sample.units)
-        matrix[rows, column] = sample.deltas
-        if sample.clusters is not None and clusters is not None:
-            clusters[rows] = sample.clusters
-    if units.size > NORMAL_MAXT_FROM:
-        result = stats.max_normal(matrix, clusters=clusters, alpha=alpha, seed=seed)
-        used = "maxt_normal"
-    else:
-        result = stats.max_t(matrix, clusters=clusters, alpha=alpha, draws=draws, seed=seed)
-        used = "maxt"
-    return np.fmax(p_values, result.p_step_down), used, float(result.alpha_star), ""
+    samples: Sequence[Sample], p_values: Floats, *, method: str, how: Resampling
+) -> Adjusted:
+    if method in JOINT_METHODS:
+        return adjust_jointly(samples, p_values, method=method, how=how)
+    # Adaptive methods, which guess how many hypotheses are true, can end below the single p.
+    adjusted = np.fmax(p_values, stats.adjust(p_values, method=method, alpha=how.alpha))
+    size = len(samples)
+    bonferroni = stats.METHODS[method].joint == "bonferroni"
+    star = np.full(size, how.alpha / size if bonferroni else math.nan)
+    return Adjusted(adjusted, [method] * size, star, method)
 
 
 def holm_margins(samples: Sequence[Sample], p_values: Sequence[float]) -> list[float]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from evaltoolkit import formatting as fmt
 from evaltoolkit import stats
-from evaltoolkit.comparison.estimates import Sample
+from evaltoolkit.comparison.estimates import Sample, is_bootstrap
 
 FEW_NONZERO = 10
 """With fewer non-zero differences no interval or test of a mean can be relied on."""
@@ -62,6 +62,7 @@ def notes_of(row: Mapping[str, Any], sample: Sample, *, alpha: float) -> str:
         _variance_note(row, sample),
         _nonzero_note(sample),
         _cluster_note(sample),
+        _bootstrap_note(row),
         _joint_note(row, alpha),
         _coherence_note(row, alpha),
         _rank_note(sample, alpha),
@@ -110,6 +111,16 @@ def _cluster_note(sample: Sample) -> str:
             f"{sample.n_clusters} clusters of such sizes carry {sample.df_clusters:.1f} degrees "
             "of freedom"
         )
+    return ""
+
+
+def _bootstrap_note(row: Mapping[str, Any]) -> str:
+    if not is_bootstrap(row["interval"]) or not row["se"] > 0:
+        return ""
+    if math.isnan(row["ci_low"]):
+        return "too many resamples without spread (or too few of them): no bootstrap interval"
+    if math.isnan(row["joint_low"]) and row["joint_level"]:
+        return "too few resamples, or too many without spread, for a joint bootstrap interval"
     return ""
 
 

@@ -49,7 +49,15 @@ from evaltoolkit.stats.effects import (
 )
 from evaltoolkit.stats.equivalence import noninferiority, tost, tost_paired
 from evaltoolkit.stats.flips import FlipTest, cluster_flip, sign_flip
-from evaltoolkit.stats.graded import marginal_homogeneity
+from evaltoolkit.stats.graded import bowker, marginal_homogeneity
+from evaltoolkit.stats.group_tests import (
+    GroupMeans,
+    GroupTest,
+    equal_cluster_means,
+    equal_means,
+    group_means,
+    no_group_test,
+)
 from evaltoolkit.stats.judges import CorrectedRate, JudgeMean, ppi_mean, rogan_gladen
 from evaltoolkit.stats.maxt import MaxT, MinP, max_normal, max_t, min_p
 from evaltoolkit.stats.multiplicity import (
@@ -62,6 +70,7 @@ from evaltoolkit.stats.multiplicity import (
     method_name,
     storey,
 )
+from evaltoolkit.stats.multivariate_t import JointT, joint_t
 from evaltoolkit.stats.paired import mean_estimate, paired_t, paired_z, t_interval
 from evaltoolkit.stats.power import (
     mde,
@@ -112,6 +121,7 @@ from evaltoolkit.stats.sequential import (
     confidence_sequence_half_width,
     discordant_e_value,
 )
+from evaltoolkit.stats.shrinkage import EffectSpread, Shrunken, effect_spread, shrink_effects
 from evaltoolkit.stats.summaries import ecdf_half_width, interquartile_mean
 from evaltoolkit.stats.trials import VarianceComponents, pass_at_k, pass_hat_k, variance_components
 from evaltoolkit.stats.types import Floats, Interval, MeanEstimate, Significance
@@ -125,14 +135,18 @@ __all__ = [
     "ClusterVariance",
     "CorrectedRate",
     "DesignEffect",
+    "EffectSpread",
     "Equivalence",
     "FlipTest",
     "Floats",
     "Friedman",
+    "GroupMeans",
+    "GroupTest",
     "HodgesLehmann",
     "Interval",
     "Intervals",
     "IntraclassCorrelations",
+    "JointT",
     "JudgeMean",
     "Kappa",
     "MaxT",
@@ -141,6 +155,7 @@ __all__ = [
     "MinP",
     "PairedCounts",
     "Resamples",
+    "Shrunken",
     "SignTest",
     "Significance",
     "StoreyQ",
@@ -155,6 +170,7 @@ __all__ = [
     "bonett_price",
     "bootstrap_interval",
     "bootstrap_se",
+    "bowker",
     "bradley_terry",
     "cliffs_delta",
     "clopper_pearson",
@@ -171,15 +187,20 @@ __all__ = [
     "dirichlet_interval",
     "discordant_e_value",
     "ecdf_half_width",
+    "effect_spread",
+    "equal_cluster_means",
+    "equal_means",
     "exhaustive_means",
     "fleiss_kappa",
     "friedman",
+    "group_means",
     "gwet_ac1",
     "hedges_g_z",
     "hodges_lehmann",
     "interquartile_mean",
     "intraclass_correlations",
     "jeffreys",
+    "joint_t",
     "krippendorff_alpha",
     "lattice_step",
     "marginal_homogeneity",
@@ -200,6 +221,7 @@ __all__ = [
     "nemenyi_difference",
     "newcombe",
     "newcombe_unpaired",
+    "no_group_test",
     "noninferiority",
     "paired_counts",
     "paired_t",
@@ -216,6 +238,7 @@ __all__ = [
     "resampled_means",
     "rogan_gladen",
     "satterthwaite_df",
+    "shrink_effects",
     "sign_flip",
     "sign_test",
     "signed_ranks",

@@ -25,6 +25,8 @@ METHODS = ("percentile", "basic", "bca", "studentized")
 
 _CELLS = 2**20
 _MOST_ENUMERATED = 7
+_FEW_DISTINCT = 8
+_NO_SPREAD, _FLAT = 1e-12, 1e-7
 
 
 class Resamples(NamedTuple):
@@ -71,11 +73,8 @@ def resampled_means(
         codes = cluster_codes(clusters, units)
         sums = np.zeros((int(codes.max()) + 1, totals.shape[1]))
         np.add.at(sums, codes, totals)
-        totals, units = sums, len(sums)
-    rng = np.random.default_rng(seed)
-    batch = max(1, _CELLS // units)
-    sizes = [min(batch, draws - start) for start in range(0, draws, batch)]
-    drawn = np.vstack([_weights(size, units, rng) @ totals for size in sizes])
+        totals = sums
+    drawn = _drawn_sums(totals, draws=draws, seed=seed)
     means: Floats = drawn[:, :-1] / drawn[:, -1:]
     return Resamples(means[:, : table.shape[1]], means[:, table.shape[1] :])
 
@@ -95,15 +94,16 @@ def bootstrap_interval(
         d: Differences or scores.
         method: ``percentile``, ``basic``, ``bca`` (bias-corrected and accelerated) or
             ``studentized``.
-        clusters: One id per example; whole clusters are then resampled (``percentile`` and
-            ``basic`` only).
+        clusters: One id per example; whole clusters are then resampled, with the number of
+            examples varying along.
         level: Confidence level between 0 and 1.
         draws: Number of samples.
         seed: Seed of the draws.
 
     Returns:
-        The interval; NaN with fewer than two examples or where all are equal. An end of the
-        studentized interval is infinite where too many samples are constant.
+        The interval; NaN with fewer than two examples (or clusters), where all are equal, or
+        where both ends fall together. An end of the studentized interval is infinite where too
+        many samples are constant.
 
     Raises:
         EvalToolkitError: A value is not finite or the options do not fit.
@@ -117,20 +117,13 @@ def bootstrap_interval(
         [2.2, 4.8]
     """
     choice(method, METHODS, name="method")
-    if clusters is not None and method not in ("percentile", "basic"):
-        raise EvalToolkitError(
-            f"method {method!r} does not know clusters; use 'percentile' or 'basic', or better "
-            "the CR2 interval of cluster_mean",
-            code="bad_option",
-            path="method",
-            value=method,
-        )
-    values = finite_vector(d)
+    units = _units(finite_vector(d), clusters)
     tail = (1 - fraction(level, name="level")) / 2
-    if values.size < 2 or is_constant(values):
+    if not units.vary:
         return Interval(math.nan, math.nan)
-    samples = resampled_means(values, clusters=clusters, draws=draws, seed=seed)
-    return _ends(values, samples, method, tail)
+    sums = _drawn_sums(units.totals, draws=draws, seed=seed)
+    low, high = _ends(units, sums, method, tail)
+    return Interval(low, high) if low < high else Interval(math.nan, math.nan)
 
 
 def bootstrap_se(d: ArrayLike) -> float:
@@ -195,7 +188,7 @@ def abc_interval(d: ArrayLike, *, level: float = 0.95) -> Interval:
     tail = (1 - fraction(level, name="level")) / 2
     if values.size < 2 or is_constant(values):
         return Interval(math.nan, math.nan)
-    mean, se, a = float(values.mean()), bootstrap_se(values), _acceleration(values)
+    mean, se, a = float(values.mean()), bootstrap_se(values), _acceleration(values - values.mean())
     shifted = (a + normal_quantile(tail), a + normal_quantile(1 - tail))
     low, high = (mean + se * w / (1 - a * w) ** 2 for w in shifted)
     return Interval(low, high)
@@ -222,40 +215,90 @@ def _weights(size: int, units: int, rng: np.random.Generator) -> Floats:
     return counts.reshape(size, units).astype(np.float64)
 
 
-def _ends(values: Floats, samples: Resamples, method: str, tail: float) -> Interval:
-    mean, means = float(values.mean()), samples.means[:, 0]
+class _Units(NamedTuple):
+    """What is resampled: the sum and the number of values of each example or cluster."""
+
+    sums: Floats
+    sizes: Floats
+    scale: float
+
+    @property
+    def mean(self) -> float:
+        return float(self.sums.sum() / self.sizes.sum())
+
+    @property
+    def influence(self) -> Floats:
+        """How each unit pulls the mean, up to a constant."""
+        influence: Floats = self.sums - self.mean * self.sizes
+        return influence
+
+    @property
+    def vary(self) -> bool:
+        """Whether there are two units or more that do not agree."""
+        several = self.sums.size > 1
+        return several and bool(np.max(np.abs(self.influence)) > _NO_SPREAD * self.scale)
+
+    @property
+    def totals(self) -> Floats:
+        """Columns whose sums over a sample give its mean and standard error."""
+        u, n = self.sums, self.sizes
+        return np.column_stack([u, n, u**2, u * n, n**2])
+
+
+def _units(values: Floats, clusters: Iterable[Hashable] | None) -> _Units:
+    scale = float(np.max(np.abs(values), initial=0.0))
+    if clusters is None:
+        return _Units(values, np.ones(values.size), scale)
+    codes = cluster_codes(clusters, values.size)
+    sums = np.bincount(codes, weights=values).astype(np.float64)
+    return _Units(sums, np.bincount(codes).astype(np.float64), scale)
+
+
+def _drawn_sums(totals: Floats, *, draws: int, seed: int) -> Floats:
+    """Return the column sums of bootstrap samples (draws, columns) of the rows."""
+    rng = np.random.default_rng(seed)
+    units = len(totals)
+    distinct, counts = np.unique(totals, axis=0, return_counts=True)
+    if _FEW_DISTINCT * len(distinct) <= units:
+        # Equal rows need no telling apart, and their counts are quick to draw.
+        return rng.multinomial(units, counts / units, size=draws) @ distinct
+    batch = max(1, _CELLS // units)
+    sizes = [min(batch, draws - start) for start in range(0, draws, batch)]
+    return np.vstack([_weights(size, units, rng) @ totals for size in sizes])
+
+
+def _ends(units: _Units, sums: Floats, method: str, tail: float) -> tuple[float, float]:
+    mean, means = units.mean, sums[:, 0] / sums[:, 1]
     if method == "studentized":
-        return _studentized(values, samples, tail)
+        return _studentized(units, sums, tail)
     if method == "bca":
-        low, high = np.quantile(means, _bca_levels(values, means, tail))
-        return Interval(float(low), float(high))
+        low, high = np.quantile(means, _bca_levels(units, means, tail))
+        return float(low), float(high)
     low, high = np.quantile(means, [tail, 1 - tail])
     if method == "basic":
         low, high = 2 * mean - high, 2 * mean - low
-    return Interval(float(low), float(high))
+    return float(low), float(high)
 
 
-def _studentized(values: Floats, samples: Resamples, tail: float) -> Interval:
-    mean, means = float(values.mean()), samples.means[:, 0]
-    spread = np.sqrt(np.maximum(samples.squares[:, 0] - means**2, 0.0))
-    noise = 1e-7 * float(np.max(np.abs(values)))
-    flat = spread <= noise
+def _studentized(units: _Units, sums: Floats, tail: float) -> tuple[float, float]:
+    mean, means = units.mean, sums[:, 0] / sums[:, 1]
+    square = sums[:, 2] - 2 * means * sums[:, 3] + means**2 * sums[:, 4]
+    spread = np.sqrt(np.maximum(square, 0.0)) / sums[:, 1]
+    flat = spread * math.sqrt(units.sums.size) <= _FLAT * units.scale
     unbounded = np.where(means > mean, math.inf, -math.inf)
     t = np.where(flat, unbounded, (means - mean) / np.where(flat, 1.0, spread))
     low, high = np.quantile(t, [tail, 1 - tail], method="higher")
-    return Interval(
-        mean - float(high) * float(values.std()), mean - float(low) * float(values.std())
-    )
+    se = float(np.sqrt(np.sum(units.influence**2)) / units.sizes.sum())
+    return mean - float(high) * se, mean - float(low) * se
 
 
-def _bca_levels(values: Floats, means: Floats, tail: float) -> list[float]:
-    below = np.count_nonzero(means < values.mean()) + np.count_nonzero(means == values.mean()) / 2
+def _bca_levels(units: _Units, means: Floats, tail: float) -> list[float]:
+    below = np.count_nonzero(means < units.mean) + np.count_nonzero(means == units.mean) / 2
     bias = normal_quantile(min(max(below / means.size, 1e-9), 1 - 1e-9))
-    a = _acceleration(values)
+    a = _acceleration(units.influence)
     shifted = (bias + normal_quantile(p) for p in (tail, 1 - tail))
     return [1 - normal_tail(bias + w / (1 - a * w)) for w in shifted]
 
 
-def _acceleration(values: Floats) -> float:
-    centred = values - values.mean()
-    return float(np.sum(centred**3) / (6 * np.sum(centred**2) ** 1.5))
+def _acceleration(influence: Floats) -> float:
+    return float(np.sum(influence**3) / (6 * np.sum(influence**2) ** 1.5))

@@ -12,16 +12,20 @@ from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from evaltoolkit.errors import EvalToolkitError
-from evaltoolkit.stats.checks import cluster_codes, fraction
+from evaltoolkit.stats.checks import fraction
+from evaltoolkit.stats.joint_samples import (
+    RTOL,
+    JointSample,
+    correlation_root,
+    joint_table,
+    normal_draws,
+    prepare,
+)
 from evaltoolkit.stats.studentised import Studentised
 from evaltoolkit.stats.tails import normal_quantile, normal_scores, normal_tail
 from evaltoolkit.stats.types import Floats
-
-RTOL = 1e-9
-"""Statistics that differ by less, relatively, count as equal."""
 
 MAX_PATTERNS = 2**14
 """Sign patterns (without mirror images) up to which all of them are looked at."""
@@ -56,32 +60,25 @@ class MaxT(NamedTuple):
 
 
 class MinP(NamedTuple):
-    """Step-down min-p tests of m criteria: raw and adjusted p-values, and their basis."""
+    """Step-down min-p tests of m criteria.
+
+    Attributes:
+        p_raw: (m,) share of a criterion's own flips that reach its statistic.
+        p_step_down: (m,) adjusted p-values, step-down.
+        draws_used: Sign patterns behind the p-values.
+        exact: Whether these were all patterns.
+        method: ``exact_enumeration``, ``monte_carlo`` or ``none``.
+        alpha_star: Largest p-value that the smallest one of a flip falls to in at most alpha of
+            the flips, within ``[alpha / m, alpha]``: the level at which each single interval
+            must be drawn for all of them to hold jointly.
+    """
 
     p_raw: Floats
     p_step_down: Floats
     draws_used: int
     exact: bool
     method: str
-
-
-class _Joint(NamedTuple):
-    """Which criteria can be tested, and how.
-
-    `signed`, `p_empty` (m,): t, and the p-value of criteria outside the maximum (1 for all
-    ties, NaN without data). `active`: indices of the others, studentised together.
-    """
-
-    signed: Floats
-    p_empty: Floats
-    active: NDArray[np.intp]
-    studentised: Studentised
-
-    def spread(self, values: Floats) -> Floats:
-        """Put the values of the active criteria among the p-values of the others."""
-        full = self.p_empty.copy()
-        full[self.active] = values
-        return full
+    alpha_star: float
 
 
 class _Flips(NamedTuple):
@@ -139,7 +136,7 @@ def max_t(
         >>> max_t(d).p_step_down
         array([0.0625, 0.1875])
     """
-    joint = _prepare(_table(d), clusters)
+    joint = prepare(joint_table(d), clusters)
     if not joint.active.size:
         return _untested(joint, fraction(alpha, name="alpha"))
     flips = _flips(joint.studentised, draws, np.random.default_rng(seed))
@@ -188,16 +185,15 @@ def max_normal(
         >>> bool(max_normal(d).p_step_down.max() < 0.05)
         True
     """
-    table = _table(d)
-    joint = _prepare(table, clusters)
+    table = joint_table(d)
+    joint = prepare(table, clusters)
     if not joint.active.size:
         return _untested(joint, fraction(alpha, name="alpha"))
-    root = _correlation_root(table[:, joint.active], clusters)
-    normal = np.random.default_rng(seed).standard_normal((draws, joint.active.size)) @ root
+    root = correlation_root(table[:, joint.active], clusters)
+    normal = normal_draws(root, draws, np.random.default_rng(seed))
     df = joint.studentised.df
     observed = normal_scores(joint.studentised.observed(), df)
-    draws_and_observed = [observed[None, :], np.abs(normal)]
-    reached = _compare(observed, draws_and_observed)
+    reached = _compare(observed, chain([observed[None, :]], map(np.abs, normal)))
     return _result(joint, reached, _Flips([], False, "normal"), alpha=alpha)
 
 
@@ -205,6 +201,7 @@ def min_p(
     d: ArrayLike,
     *,
     clusters: Iterable[Hashable] | None = None,
+    alpha: float = 0.05,
     draws: int = 10_000,
     seed: int = 0,
 ) -> MinP:
@@ -216,6 +213,7 @@ def min_p(
     Args:
         d: Array (examples, m) of differences; NaN where the criterion has no pair.
         clusters: One id per example, or None.
+        alpha: Joint level behind `MinP.alpha_star`, between 0 and 1.
         draws: Random flips when there are too many patterns to look at all.
         seed: Seed of the random flips.
 
@@ -231,16 +229,33 @@ def min_p(
         >>> min_p(d).p_step_down
         array([0.0625, 0.1875])
     """
-    joint = _prepare(_table(d), clusters)
+    joint = prepare(joint_table(d), clusters)
     if not joint.active.size:
-        return MinP(joint.p_empty, joint.p_empty, 0, False, "none")
+        return MinP(joint.p_empty, joint.p_empty, 0, False, "none", fraction(alpha, name="alpha"))
     flips = _flips(joint.studentised, draws, np.random.default_rng(seed))
     t = np.vstack([joint.studentised.observed()[None, :], *flips.batches])
     shares = np.apply_along_axis(_upper_share, 0, t)
     raw = shares[0]
-    adjusted = _compare(-raw, [-shares[1:]]).step_down
-    used = len(t) - 1 - (not flips.exact)
-    return MinP(joint.spread(raw), joint.spread(adjusted), used, flips.exact, flips.method)
+    reached = _compare(-raw, [-shares[1:]])
+    return MinP(
+        p_raw=joint.spread(raw),
+        p_step_down=joint.spread(reached.step_down),
+        draws_used=len(t) - 1 - (not flips.exact),
+        exact=flips.exact,
+        method=flips.method,
+        alpha_star=_min_p_level(-reached.largest, joint, fraction(alpha, name="alpha")),
+    )
+
+
+def _min_p_level(smallest: Floats, joint: JointSample, alpha: float) -> float:
+    """Return the largest level that at most alpha of the flips reach with some criterion.
+
+    P-values of flips are coarse, so a plain quantile could be reached far too often.
+    """
+    levels, counts = np.unique(smallest, return_counts=True)
+    kept = levels[np.cumsum(counts) <= alpha * smallest.size * (1 + RTOL)]
+    least = alpha / joint.n_tested
+    return min(alpha, max(least, float(kept[-1]) if kept.size else least))
 
 
 def _upper_share(t: Floats) -> Floats:
@@ -248,46 +263,6 @@ def _upper_share(t: Floats) -> Floats:
     rounded = np.round(t, 9)
     ascending = np.sort(rounded[1:])
     return 1 - np.searchsorted(ascending, rounded, side="left") / ascending.size
-
-
-def _table(d: ArrayLike) -> Floats:
-    table = np.asarray(d, dtype=np.float64)
-    if table.ndim != 2 or np.isinf(table).any():
-        raise EvalToolkitError(
-            f"d has shape {table.shape}; a table (examples, criteria) of finite differences is "
-            "needed, NaN only where a criterion has no pair",
-            code="bad_shape" if table.ndim != 2 else "not_finite",
-            path="d",
-            value=table.shape,
-        )
-    return table
-
-
-def _prepare(table: Floats, clusters: Iterable[Hashable] | None) -> _Joint:
-    sums, sizes = _unit_sums(table, clusters)
-    largest = np.max(np.abs(np.nan_to_num(table)), axis=0, initial=0.0)
-    sums[np.abs(sums) <= RTOL * largest] = 0.0
-    tested = np.sum(sizes > 0, axis=0) >= 2
-    active = np.flatnonzero(tested & np.any(sums != 0, axis=0))
-    signed = np.where(tested, 0.0, math.nan)
-    p_empty = np.where(tested, 1.0, math.nan)
-    studentised = Studentised(sums[:, active], sizes[:, active])
-    signed[active] = studentised.signed()
-    return _Joint(signed, p_empty, active, studentised)
-
-
-def _unit_sums(table: Floats, clusters: Iterable[Hashable] | None) -> tuple[Floats, Floats]:
-    """Return sum and number of the differences of each unit (example or cluster)."""
-    present = ~np.isnan(table)
-    filled, counted = np.where(present, table, 0.0), present.astype(np.float64)
-    if clusters is None:
-        return filled, counted
-    codes = cluster_codes(clusters, len(table))
-    shape = (int(codes.max(initial=-1)) + 1, table.shape[1])
-    sums, sizes = np.zeros(shape), np.zeros(shape)
-    np.add.at(sums, codes, filled)
-    np.add.at(sizes, codes, counted)
-    return sums, sizes
 
 
 def _flips(studentised: Studentised, draws: int, rng: np.random.Generator) -> _Flips:
@@ -323,7 +298,7 @@ def _compare(observed: Floats, batches: Iterable[Floats]) -> _Reached:
     return _Reached(shares[0], shares[1], shares[2], maxima)
 
 
-def _result(joint: _Joint, reached: _Reached, flips: _Flips, *, alpha: float) -> MaxT:
+def _result(joint: JointSample, reached: _Reached, flips: _Flips, *, alpha: float) -> MaxT:
     fraction(alpha, name="alpha")
     draws = reached.largest.size
     # Rounding of (1 - alpha) * draws must not push the quantile one draw up.
@@ -342,12 +317,11 @@ def _result(joint: _Joint, reached: _Reached, flips: _Flips, *, alpha: float) ->
     )
 
 
-def _level(critical: float, joint: _Joint, *, alpha: float) -> float:
-    count = int(np.count_nonzero(~np.isnan(joint.p_empty)))
-    return min(alpha, max(alpha / count, 2 * normal_tail(critical)))
+def _level(critical: float, joint: JointSample, *, alpha: float) -> float:
+    return min(alpha, max(alpha / joint.n_tested, 2 * normal_tail(critical)))
 
 
-def _untested(joint: _Joint, alpha: float) -> MaxT:
+def _untested(joint: JointSample, alpha: float) -> MaxT:
     """Answer where no criterion has a non-zero difference."""
     return MaxT(
         joint.signed,
@@ -360,16 +334,3 @@ def _untested(joint: _Joint, alpha: float) -> MaxT:
         normal_quantile(1 - alpha / 2),
         alpha,
     )
-
-
-def _correlation_root(table: Floats, clusters: Iterable[Hashable] | None) -> Floats:
-    """Return a square root of the correlation matrix of the estimated means."""
-    residuals = table - np.nanmean(table, axis=0)
-    flat = np.nanmax(np.abs(residuals), axis=0) <= RTOL * np.nanmax(np.abs(table), axis=0)
-    residuals[:, flat] = table[:, flat]
-    sums, _ = _unit_sums(residuals, clusters)
-    length = np.sqrt(np.sum(sums**2, axis=0))
-    sums /= np.where(length > 0, length, 1.0)
-    values, vectors = np.linalg.eigh(sums.T @ sums)
-    root: Floats = (vectors * np.sqrt(np.clip(values, 0.0, None))).T
-    return root

@@ -100,8 +100,14 @@ def standard_error_nodes(df: float) -> tuple[Floats, Floats]:
     from scipy import special
 
     nodes, weights = _legendre_nodes()
-    probability = (nodes + 1) / 2
-    return np.sqrt(special.gammaincinv(df / 2, probability) * 2 / df), weights / 2
+    ends = special.gammaincinv(df / 2, 1e-17), special.gammainccinv(df / 2, 1e-17)
+    low, high = ((end * 2 / df) ** (1 / 6) for end in ends)
+    # In the cube root of the ratio the density is smooth even with two degrees of freedom.
+    root = low + (nodes + 1) / 2 * (high - low)
+    scale: Floats = root**3
+    log_density = df * np.log(scale) - df * scale**2 / 2 - np.log(root)
+    density: Floats = weights * np.exp(log_density - log_density.max())
+    return scale, density / density.sum()
 
 
 @cache

@@ -166,3 +166,13 @@ def test_storey_counts_one_more_in_finite_samples() -> None:
     p = [0.001, 0.01, 0.02, 0.3, 0.7, 0.9]
     assert stats.storey(p).pi0 == pytest.approx(1.0)
     assert stats.storey(p, finite_sample=False).pi0 == pytest.approx(2 / 3)
+
+
+def test_holm_is_that_of_statsmodels() -> None:
+    from statsmodels.stats.multitest import multipletests
+
+    rng = np.random.default_rng(12)
+    for size in (2, 3, 20, 300):
+        for p in (rng.random(size), rng.random(size).round(1), rng.random(size) ** 6):
+            expected = multipletests(p, method="holm")[1]
+            np.testing.assert_allclose(stats.adjust(p, method="holm"), expected, rtol=1e-12)

@@ -295,8 +295,10 @@ class TestBootstrap:
         ends = stats.bootstrap_interval(d, method="percentile", clusters=ids)
         wider = (ends.high - ends.low) / (plain_ends.high - plain_ends.low)
         assert wider == pytest.approx(math.sqrt(5), rel=0.1)
-        with pytest.raises(EvalToolkitError, match="does not know clusters"):
-            stats.bootstrap_interval(d, method="bca", clusters=ids)
+        for method in ("percentile", "basic", "bca", "studentized"):
+            # Clusters of one size are to a resample what single values are.
+            whole = stats.bootstrap_interval(d, method=method, clusters=ids)
+            assert whole == pytest.approx(stats.bootstrap_interval(d[::5], method=method))
 
     def test_criteria_share_their_samples(self) -> None:
         table = np.column_stack([LONG, LONG, -LONG])
