@@ -19,6 +19,7 @@ def methods(table: pd.DataFrame, settings: Mapping[str, Any]) -> str:
         f"per-example means over scored trials. The baseline is {settings['baseline']}, the "
         f"candidate {settings['candidate']}.",
         _scope_sentence(settings),
+        _preference_sentence(settings),
         _missing_sentence(settings),
         _interval_sentence(table, settings),
         _test_sentence(table),
@@ -43,6 +44,11 @@ _MISSING = {
     "as_failure": "A system error took the worse bound of the criterion; other examples without "
     "a scored trial on both sides were left out and counted by cause.",
 }
+
+
+def _preference_sentence(settings: Mapping[str, Any]) -> str:
+    forms = settings.get("preferences")
+    return f"Pairwise judgements: {'; '.join(forms)}." if forms else ""
 
 
 def _missing_sentence(settings: Mapping[str, Any]) -> str:

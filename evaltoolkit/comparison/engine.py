@@ -25,6 +25,7 @@ from evaltoolkit.comparison.options import (
     one_of,
     share,
 )
+from evaltoolkit.comparison.preferences import preference_forms
 from evaltoolkit.comparison.rows import estimate_rows
 from evaltoolkit.criteria import CriterionInfo, criteria_of
 from evaltoolkit.errors import PairingError, listed, nearest
@@ -189,6 +190,7 @@ def _finish(
         "runs": choices.runs,
         "measure": choices.measure,
         "tasks": choices.tasks,
+        "preferences": preference_forms(each.rows),
         "by": choices.slices,
         "cluster": each.cluster,
         "clustered": bool(estimated["df_clusters"].notna().any()),

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from evaltoolkit.comparison.preferences import judged_together
 from evaltoolkit.criteria import CriterionInfo
 from evaltoolkit.errors import PairingError, listed, nearest
 from evaltoolkit.measurements import Runs, resolve_runs
@@ -47,10 +48,8 @@ def select_rows(scores: pd.DataFrame, request: Request) -> pd.DataFrame:
         PairingError: An unknown name, the same system twice, or no row that can pair.
     """
     _check_systems(scores, request)
-    other = {request.baseline: request.candidate, request.candidate: request.baseline}
-    rows = scores[scores["system"].isin(list(other))]
-    pairwise_ok = rows["versus"].isna() | (rows["versus"] == rows["system"].map(other))
-    rows = _named(rows[pairwise_ok], "criterion", request.criteria)
+    rows = judged_together(scores, baseline=request.baseline, candidate=request.candidate)
+    rows = _named(rows, "criterion", request.criteria)
     rows = _named(rows, "scorer", request.scorers)
     _check_one_form(rows)
     clashing = {name: attribute_name(name) for name in SCORES.attributes(rows)}
@@ -66,7 +65,8 @@ def select_rows(scores: pd.DataFrame, request: Request) -> pd.DataFrame:
 
 
 def _check_systems(scores: pd.DataFrame, request: Request) -> None:
-    known = scores["system"].unique()
+    # A baseline of pairwise judgements may occur as the other system only.
+    known = [*scores["system"].unique(), *scores["versus"].dropna().unique()]
     for role in SIDES:
         name = getattr(request, role)
         if name not in known:
@@ -226,7 +226,7 @@ def attribute_name(name: str) -> str:
 
 def attribute_columns(rows: pd.DataFrame) -> list[str]:
     """Names of the example attributes in selected rows."""
-    own = {"side", "task_of_example", "imputed"}
+    own = {"side", "task_of_example", "imputed", "mirrored"}
     return [name for name in SCORES.attributes(rows) if name not in own]
 
 
