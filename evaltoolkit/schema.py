@@ -22,6 +22,9 @@ STATUSES = ("scored", "unscored", "scorer_error", "system_error")
 
 STATUS_DTYPE = pd.CategoricalDtype(list(STATUSES))
 
+_TEXT = pd.StringDtype(na_value=np.nan)
+_TIME = pd.DatetimeTZDtype("us", "UTC")
+
 Kind = Literal["id", "nullable_text", "verbatim", "int", "float", "bool", "status", "time", "json"]
 
 
@@ -186,10 +189,12 @@ def as_text(values: pd.Series) -> pd.Series:
         ['7', '7', '7', 'a b']
     """
     if isinstance(values.dtype, pd.StringDtype):
-        return values.astype("str")
+        return values if values.dtype == _TEXT else values.astype(_TEXT)
+    if values.dtype == object and values.isna().all():
+        return pd.Series(np.nan, index=values.index, dtype=_TEXT, name=values.name)
     if pd.api.types.is_float_dtype(values.dtype) or values.dtype == object:
         values = values.map(_whole_as_int, na_action="ignore").astype(object)
-    return values.astype("str")
+    return values.astype(_TEXT)
 
 
 def _whole_as_int(value: object) -> object:
@@ -219,8 +224,12 @@ def _check_names(frame: pd.DataFrame, table: Table) -> None:
 
 
 def _filled(column: Column, index: pd.Index) -> pd.Series:
-    values = pd.Series([column.default] * len(index), index=index, dtype=object)
-    return _CONVERTERS[column.kind](values, column)
+    if column.kind in ("id", "nullable_text", "verbatim", "json"):
+        given = np.nan if column.default is None else column.default
+        return pd.Series(given, index=index, dtype=_TEXT)
+    values = pd.Series([column.default], dtype=object)
+    one = _CONVERTERS[column.kind](values, column)
+    return one.take(np.zeros(len(index), dtype="int64")).set_axis(index)
 
 
 def _broken(values: pd.Series, bad: pd.Series, column: Column, expected: str) -> SchemaError:
@@ -238,27 +247,28 @@ def _broken(values: pd.Series, bad: pd.Series, column: Column, expected: str) ->
 
 def _to_id(values: pd.Series, column: Column) -> pd.Series:
     text = as_text(values)
+    missing = text.isna()
+    if not missing.any():
+        return text
     if not column.required:
         return text.fillna(str(column.default))
-    missing = text.isna()
-    if missing.any():
-        rows = values.index[missing.to_numpy()].tolist()
-        error = SchemaError(
-            f"column {column.name!r} is empty in {len(rows)} row(s) (first rows: "
-            f"{listed(rows)}); every row needs a {column.name}, so fill it in or remove those "
-            "rows yourself",
-            code="missing_id",
-            path=column.name,
-        )
-        error.rows = tuple(rows)
-        raise error
-    return text
+    rows = values.index[missing.to_numpy()].tolist()
+    error = SchemaError(
+        f"column {column.name!r} is empty in {len(rows)} row(s) (first rows: "
+        f"{listed(rows)}); every row needs a {column.name}, so fill it in or remove those "
+        "rows yourself",
+        code="missing_id",
+        path=column.name,
+    )
+    error.rows = tuple(rows)
+    raise error
 
 
 def _to_nullable_text(values: pd.Series, column: Column) -> pd.Series:
     del column
     text = as_text(values)
-    return text.mask(text == "")
+    blank = text == ""
+    return text.mask(blank) if blank.any() else text
 
 
 def _to_verbatim(values: pd.Series, column: Column) -> pd.Series:
@@ -268,6 +278,8 @@ def _to_verbatim(values: pd.Series, column: Column) -> pd.Series:
 
 
 def _to_int(values: pd.Series, column: Column) -> pd.Series:
+    if values.dtype == "int64" and (values >= 0).all():
+        return values
     given = values.astype(object).where(values.notna(), column.default)
     numbers = pd.to_numeric(given, errors="coerce").astype("float64")
     bad = ~(numbers.abs().lt(np.inf) & (numbers % 1 == 0) & (numbers >= 0))
@@ -277,6 +289,8 @@ def _to_int(values: pd.Series, column: Column) -> pd.Series:
 
 
 def _to_float(values: pd.Series, column: Column) -> pd.Series:
+    if values.dtype == "float64":
+        return values
     given = values.notna()
     numbers = pd.to_numeric(values.where(given, np.nan), errors="coerce").astype("float64")
     bad = given & numbers.isna()
@@ -307,6 +321,8 @@ def _to_bool(values: pd.Series, column: Column) -> pd.Series:
 
 
 def _to_status(values: pd.Series, column: Column) -> pd.Series:
+    if values.dtype == STATUS_DTYPE:
+        return values
     text = values.astype("str")
     bad = text.notna() & ~text.isin(STATUSES)
     if bad.any():
@@ -315,6 +331,8 @@ def _to_status(values: pd.Series, column: Column) -> pd.Series:
 
 
 def _to_time(values: pd.Series, column: Column) -> pd.Series:
+    if values.dtype == _TIME:
+        return values
     given = values.notna()
     times = pd.to_datetime(values.where(given), utc=True, errors="coerce", format="ISO8601").astype(
         "datetime64[us, UTC]"

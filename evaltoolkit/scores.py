@@ -9,7 +9,14 @@ import numpy as np
 import pandas as pd
 
 from evaltoolkit.errors import SchemaError, listed
-from evaltoolkit.schema import CRITERION_COLUMNS, SCORES, normalise, rows_text
+from evaltoolkit.schema import (
+    CRITERION_COLUMNS,
+    SCORES,
+    STATUS_DTYPE,
+    STATUSES,
+    normalise,
+    rows_text,
+)
 
 SCORE_COLUMNS: tuple[str, ...] = tuple(SCORES.names)
 """The 14 columns that every score table has, in order."""
@@ -18,6 +25,8 @@ SCORE_KEY: tuple[str, ...] = SCORES.key
 """The columns that together name one measurement."""
 
 Duplicates = Literal["error", "last", "trials"]
+
+_SCORED, _UNSCORED = STATUSES.index("scored"), STATUSES.index("unscored")
 
 
 def normalise_scores(frame: pd.DataFrame) -> pd.DataFrame:
@@ -41,9 +50,20 @@ def normalise_scores(frame: pd.DataFrame) -> pd.DataFrame:
         >>> normalise_scores(raw)[["example_id", "score", "status"]].to_dict("records")
         [{'example_id': '7', 'score': 1.0, 'status': 'scored'}]
     """
-    scores = normalise(frame, SCORES)
-    derived = np.where(scores["score"].notna(), "scored", "unscored")
-    scores["status"] = scores["status"].where(scores["status"].notna(), derived)
+    return with_status(normalise(frame, SCORES))
+
+
+def with_status(scores: pd.DataFrame) -> pd.DataFrame:
+    """Fill in the status of rows without one: ``scored`` where a score is, else ``unscored``.
+
+    Args:
+        scores: A frame in the dtypes of the score table, which is changed in place.
+    """
+    given = scores["status"].cat.codes.to_numpy()
+    if (given < 0).any():
+        derived = np.where(scores["score"].notna(), _SCORED, _UNSCORED)
+        codes = np.where(given < 0, derived, given)
+        scores["status"] = pd.Categorical.from_codes(codes, dtype=STATUS_DTYPE)
     return scores
 
 
@@ -67,8 +87,21 @@ def check_scores(frame: pd.DataFrame) -> pd.DataFrame:
         ...
         evaltoolkit.errors.SchemaError: the score table breaks 1 rule(s): ...
     """
+    return _checked(frame, distinct=False)
+
+
+def resolve_and_check(scores: pd.DataFrame, *, duplicates: Duplicates = "error") -> pd.DataFrame:
+    """Do what `resolve_duplicates` and then `check_scores` do, looking for equal keys once.
+
+    Raises:
+        SchemaError: As those two.
+    """
+    return _checked(resolve_duplicates(scores, duplicates=duplicates), distinct=True)
+
+
+def _checked(frame: pd.DataFrame, *, distinct: bool) -> pd.DataFrame:
     scores = normalise_scores(frame)
-    problems = list(_problems(scores))
+    problems = list(_problems(scores, distinct=distinct))
     if problems:
         raise SchemaError(
             f"the score table breaks {len(problems)} rule(s): "
@@ -139,10 +172,12 @@ def _duplicates_text(rows: pd.DataFrame) -> str:
     )
 
 
-def _problems(scores: pd.DataFrame) -> Iterator[tuple[str, str]]:
+def _problems(scores: pd.DataFrame, *, distinct: bool) -> Iterator[tuple[str, str]]:
     yield from _score_problems(scores)
     yield from _bound_problems(scores)
     yield from _criterion_problems(scores)
+    if distinct:
+        return
     repeated = scores.duplicated(list(SCORE_KEY), keep=False)
     if repeated.any():
         yield "duplicate_keys", _duplicates_text(scores[repeated])

@@ -7,8 +7,8 @@ duplicates, progress, dtypes) happens once, in `evaltoolkit.readers.loading`.
 
 from __future__ import annotations
 
-import json
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,6 +19,23 @@ from typing import Any, Literal
 import pandas as pd
 
 from evaltoolkit.errors import EvalToolkitError, ReadError, SchemaError
+from evaltoolkit.readers.parsing import json_or_none, parse_json, read_text
+
+__all__ = [
+    "Batch",
+    "Format",
+    "OnError",
+    "Problem",
+    "Reading",
+    "Row",
+    "Source",
+    "TableName",
+    "drop_bad_rows",
+    "json_lines",
+    "parse_json",
+    "read_text",
+    "record_of",
+]
 
 Row = dict[str, Any]
 TableName = Literal["scores", "outputs", "details", "report"]
@@ -87,7 +104,7 @@ class Source:
     @cached_property
     def first_line(self) -> Any:  # noqa: ANN401 - any JSON value
         """The first non-empty line parsed as JSON, or None where it is not a whole value."""
-        return _json_or_none(self._lines[0]) if self._lines else None
+        return json_or_none(self._lines[0]) if self._lines else None
 
     @property
     def is_json_lines(self) -> bool:
@@ -132,78 +149,6 @@ class Source:
         return set(value) if isinstance(value, dict) else set()
 
 
-def read_text(path: Path) -> str:
-    """Read a UTF-8 text file, with or without a byte order mark.
-
-    Raises:
-        ReadError: The bytes are not UTF-8.
-    """
-    try:
-        return path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ReadError(
-            f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8 and read it again",
-            code="bad_encoding",
-            path=str(path),
-        ) from error
-
-
-def parse_json(text: str | bytes, *, path: Path, record: str | None = None) -> Any:  # noqa: ANN401
-    """Parse JSON, accepting NaN and Infinity tokens.
-
-    Raises:
-        ReadError: It is malformed; the message names file, record, line and column.
-    """
-    where = f"{path}: {record}" if record else str(path)
-    try:
-        value = json.loads(text)
-        return _mended(value) if _has_surrogates(text) else value
-    except json.JSONDecodeError as error:
-        open_string = error.msg.startswith("Unterminated")
-        cut = open_string or error.pos >= len(error.doc.rstrip()) - 1
-        what = "the JSON is cut off" if cut else "the JSON is malformed"
-        line = "" if record and error.lineno == 1 else f"line {error.lineno}, "
-        raise ReadError(
-            f"{where}: {what} at {line}column {error.colno} ({error.msg}); "
-            "copy the file again, or read the rest with on_error='skip'",
-            code="bad_json",
-            path=where,
-        ) from error
-    except UnicodeDecodeError as error:
-        raise ReadError(
-            f"{where}: byte {error.start} is not UTF-8; save the file as UTF-8 and read it again",
-            code="bad_encoding",
-            path=where,
-        ) from error
-    except RecursionError as error:
-        raise ReadError(
-            f"{where}: the JSON is nested too deeply to be results; check what wrote it",
-            code="bad_json",
-            path=where,
-        ) from error
-    except ValueError as error:
-        # Python refuses whole numbers of thousands of digits.
-        raise ReadError(
-            f"{where}: the JSON cannot be read ({error}); check what wrote it",
-            code="bad_json",
-            path=where,
-        ) from error
-
-
-def _has_surrogates(text: str | bytes) -> bool:
-    escapes = (b"\\ud", b"\\uD") if isinstance(text, bytes) else ("\\ud", "\\uD")
-    return any(escape in text for escape in escapes)  # type: ignore[operator]
-
-
-def _mended(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """Replace halves of a character (an emoji that a token limit cut): no text can hold them."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode("utf-8")
-    if isinstance(value, dict):
-        return {_mended(key): _mended(part) for key, part in value.items()}
-    return [_mended(part) for part in value] if isinstance(value, list) else value
-
-
 def drop_bad_rows(
     frame: pd.DataFrame,
     convert: Callable[[pd.DataFrame], pd.DataFrame],
@@ -236,13 +181,6 @@ def drop_bad_rows(
             frame = frame.drop(index=list(error.rows))
 
 
-def _json_or_none(line: bytes) -> Any:  # noqa: ANN401 - any JSON value
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-
-
 @dataclass
 class Batch:
     """Some rows from one file: plain dicts keyed by column, or a ready DataFrame.
@@ -254,6 +192,8 @@ class Batch:
         aggregates: What the tool itself reported: ``run_id, system, task, criterion, metric,
             value, stderr, n``, and further columns where needed.
         notes: Sentences on what the reader had to decide ("system taken from ...").
+        checked: Whether the tables are DataFrames in their normal form already
+            (`evaltoolkit.scores.normalise_scores`), so that nobody needs to make it again.
     """
 
     scores: list[Row] | pd.DataFrame = field(default_factory=list)
@@ -261,6 +201,7 @@ class Batch:
     details: list[Row] | pd.DataFrame = field(default_factory=list)
     aggregates: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    checked: bool = False
 
 
 @dataclass(frozen=True)
@@ -282,12 +223,29 @@ class Reading:
         problems: The bad records collected so far.
         system: The name that the caller gave (``system=``) for files that do not hold one; a
             reader takes it before it gives up.
+        format: Name of the format that is being read; `loading` sets it.
+        unknowns: How many records of which unknown kind each file held, by file, format, kind.
     """
 
     want: frozenset[TableName]
     on_error: Literal["raise", "skip"] = "raise"
     problems: list[Problem] = field(default_factory=list)
     system: str | None = None
+    format: str = ""
+    unknowns: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+
+    def unknown(self, path: Path, kind: str, count: int = 1) -> None:
+        """Count records of a kind that the reader does not know and leaves out.
+
+        The user gets one warning for each kind of a format, with the count; the counts by file
+        are in ``attrs["unknown"]``.
+
+        Args:
+            path: The file.
+            kind: What they call themselves, e.g. ``"event 'tool_call_v3'"``.
+            count: How many.
+        """
+        self.unknowns[str(path), self.format, kind] += count
 
     def bad_record(self, path: Path, record: str, error: Exception) -> None:
         """Refuse or note one bad record; call it in an ``except`` block and go on.
@@ -323,6 +281,9 @@ class Format:
         folders: Whether a folder as a whole can be of this format (a run directory).
         companions: For files that only accompany others (aggregates next to samples): such a
             file is read for the report, but it is no error that it has no scores.
+        signs: What its files are recognised by, in a few words for people.
+        quirks: What a reader of its results should know: what was seen in real files and what
+            becomes of it, in a sentence or two.
     """
 
     name: str
@@ -332,6 +293,8 @@ class Format:
     tables: frozenset[TableName] = frozenset({"scores"})
     folders: bool = False
     companions: Callable[[Source], bool] = lambda source: False
+    signs: str = ""
+    quirks: str = ""
 
 
 def json_lines(path: Path, reading: Reading) -> Iterator[tuple[str, Row]]:
@@ -343,14 +306,19 @@ def json_lines(path: Path, reading: Reading) -> Iterator[tuple[str, Row]]:
                 continue
             record = f"line {number}"
             try:
-                row = _object(line, path, record)
+                row = record_of(line, path, record)
             except ReadError as error:
                 reading.bad_record(path, record, error)
                 continue
             yield record, row
 
 
-def _object(line: bytes, path: Path, record: str) -> Row:
+def record_of(line: bytes, path: Path, record: str) -> Row:
+    """Parse one line that must hold a JSON object.
+
+    Raises:
+        ReadError: It does not; the message names file and record.
+    """
     value = parse_json(line, path=path, record=record)
     if not isinstance(value, dict):
         raise ReadError(

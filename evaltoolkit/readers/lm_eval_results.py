@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from evaltoolkit.errors import ReadError
 from evaltoolkit.readers.base import Row, Source
-from evaltoolkit.readers.records import finite_number
+from evaltoolkit.readers.records import moment
 
 _TIMESTAMP = re.compile(r"_?(\d{4}-\d\d-\d\dT\d\d[-:]\d\d[-:]\d\d(?:\.\d+)?)")
 _STDERR = "_stderr"
@@ -52,11 +51,7 @@ class Results:
     @property
     def date(self) -> str | None:
         """When the run began, as ISO 8601 text."""
-        seconds = finite_number(self.document.get("date"))
-        try:
-            return None if seconds is None else datetime.fromtimestamp(seconds, tz=UTC).isoformat()
-        except (OSError, OverflowError, ValueError):
-            return None  # no time at all
+        return moment(self.document.get("date"))
 
     @property
     def tasks(self) -> list[str]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NoReturn
 
+import numpy as np
 import pandas as pd
 
 from evaltoolkit.errors import ReadError, SchemaError, listed, nearest, warn
 from evaltoolkit.readers.base import OnError, TableName
+from evaltoolkit.readers.copies import copies_text, shared_runs, without_copies
 from evaltoolkit.readers.finding import Place
 from evaltoolkit.readers.per_file import TABLES, Loaded, concat_tables, load
 from evaltoolkit.schema import SCORES, Table, empty
-from evaltoolkit.scores import SCORE_KEY, Duplicates, check_scores, resolve_duplicates
+from evaltoolkit.scores import SCORE_KEY, Duplicates, resolve_and_check
 
 Renaming = str | Mapping[str, str] | None
 
@@ -28,7 +31,8 @@ def read_scores(
     r"""Read the scores in result files of any known tool into one score table.
 
     Formats are recognised by content. A folder is searched to the bottom; in it, and behind a
-    glob pattern, files of no known format are skipped and counted.
+    glob pattern, files of no known format are skipped and counted. Where one run stands in two
+    files, rows that are equal in every cell are read once, with a warning that counts them.
 
     Args:
         source: A file, a glob pattern, a folder, or a list of those; ``~`` is the home folder.
@@ -42,7 +46,8 @@ def read_scores(
 
     Returns:
         A checked score table, rows in order of the sorted files. Its ``attrs`` hold ``skipped``
-        (files, with the reason), ``problems`` (records) and ``notes`` (what readers decided).
+        (files, with the reason), ``problems`` (records), ``notes`` (what readers decided) and
+        ``unknown`` (counts of records of kinds that a reader does not know).
 
     Raises:
         ReadError: A file is missing, broken, of no known format or without scores.
@@ -60,9 +65,9 @@ def read_scores(
         [['a', 1.0], ['b', 0.0]]
     """
     loaded = load(source, "scores", format=format, on_error=on_error, system=_text(system))
-    table = _renamed(_joined(loaded, SCORES), system)
+    table = _once(_renamed(_joined(loaded, SCORES), system), SCORES, loaded, stacklevel=4)
     try:
-        table = check_scores(resolve_duplicates(table, duplicates=duplicates))
+        table = resolve_and_check(table, duplicates=duplicates)
     except SchemaError as error:
         _raise_with_files(error, table, loaded)
     return _finished(table, loaded)
@@ -125,6 +130,7 @@ def _other_table(
 ) -> pd.DataFrame:
     loaded = load(source, name, format=format, on_error=on_error, system=_text(system))
     table = _renamed(_joined(loaded, TABLES[name]), system)
+    table = _once(table, TABLES[name], loaded, stacklevel=5)
     repeated = int(table.duplicated(list(TABLES[name].key)).sum())
     if repeated:
         warn(
@@ -136,8 +142,35 @@ def _other_table(
 
 
 def _joined(loaded: Loaded, table: Table) -> pd.DataFrame:
-    joined = concat_tables([each.frame for each in loaded.files if each.frame is not None])
+    """Put the tables of all files below each other; their own are let go, to save memory."""
+    frames = []
+    for each in loaded.files:
+        each.count = 0 if each.frame is None else len(each.frame)
+        if each.frame is not None:
+            frames.append(each.frame)
+            each.frame = None
+    joined = concat_tables(frames)
     return empty(table) if joined is None else joined
+
+
+def _origins(loaded: Loaded) -> np.ndarray:
+    """Give for each row the number of its file."""
+    return np.repeat(np.arange(len(loaded.files)), [each.count for each in loaded.files])
+
+
+def _once(table: pd.DataFrame, kind: Table, loaded: Loaded, *, stacklevel: int) -> pd.DataFrame:
+    """Leave out rows that stand in two files of the same run, with a count."""
+    files = _origins(loaded)
+    kept = without_copies(table, files, list(kind.key))
+    if len(kept) == len(table):
+        return table
+    text = copies_text(files, kept.index, [str(each.path) for each in loaded.files])
+    loaded.notes.append(text)
+    warn(text, stacklevel=stacklevel)
+    left = np.bincount(files[kept.index], minlength=len(loaded.files))
+    for each, count in zip(loaded.files, left.tolist(), strict=True):
+        each.count = count
+    return kept.reset_index(drop=True)
 
 
 def _text(system: Renaming) -> str | None:
@@ -173,13 +206,17 @@ def _renamed(table: pd.DataFrame, system: Renaming) -> pd.DataFrame:
 
 def _raise_with_files(error: SchemaError, table: pd.DataFrame, loaded: Loaded) -> NoReturn:
     """Add to an error of the whole table which files its rows came from."""
-    paths = [each.path for each in loaded.files if each.frame is not None]
+    paths = [str(each.path) for each in loaded.files]
     if error.code == "duplicate_keys":
-        rows = table[table.duplicated(list(SCORE_KEY), keep=False)]
-        origins = listed(dict.fromkeys(rows["source"].dropna()))
-        raise SchemaError(f"{error} (read from {origins})", code=error.code) from error
-    files = listed(str(path) for path in paths)
-    raise SchemaError(f"{error} (read from {files})", code=error.code) from error
+        repeated = table.duplicated(list(SCORE_KEY), keep=False)
+        rows, files = table[repeated], _origins(loaded)[repeated.to_numpy()]
+        text = f"read from {listed(dict.fromkeys(rows['source'].dropna()))}"
+        if shared_runs(rows, files):
+            both = listed(paths[number] for number in np.unique(files))
+            text += f"; one run stands in more than one file, so give only one of {both}"
+        raise SchemaError(f"{error} ({text})", code=error.code) from error
+    files_read = listed(p for p, each in zip(paths, loaded.files, strict=True) if each.count)
+    raise SchemaError(f"{error} (read from {files_read})", code=error.code) from error
 
 
 def _finished(table: pd.DataFrame, loaded: Loaded, *, stacklevel: int = 5) -> pd.DataFrame:
@@ -190,11 +227,24 @@ def _finished(table: pd.DataFrame, loaded: Loaded, *, stacklevel: int = 5) -> pd
         ],
         "problems": [vars(problem) for problem in loaded.problems],
         "notes": loaded.notes,
+        "unknown": [
+            {"file": file, "format": name, "kind": kind, "count": count}
+            for (file, name, kind), count in loaded.unknowns.items()
+        ],
     }
     return table
 
 
 def _warn_of_losses(loaded: Loaded, *, stacklevel: int) -> None:
+    kinds: Counter[tuple[str, str]] = Counter()
+    for (_, name, kind), count in loaded.unknowns.items():
+        kinds[name, kind] += count
+    for (name, kind), count in kinds.items():
+        warn(
+            f"{name}: {count} record(s) of the unknown kind {kind} were left out (by file: "
+            ".attrs['unknown'])",
+            stacklevel=stacklevel,
+        )
     files = [each for each in loaded.files if each.is_problem]
     if files:
         warn(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,6 +23,7 @@ from evaltoolkit.readers.base import (
     TableName,
     drop_bad_rows,
 )
+from evaltoolkit.readers.columns import unified
 from evaltoolkit.readers.finding import Found, Place, find_sources
 from evaltoolkit.readers.progress import Progress
 from evaltoolkit.readers.registry import all_formats, detect_format, format_named
@@ -50,6 +52,7 @@ class FileRead:
         outcome: ``"read"``, ``"empty"`` (a known format without rows of the wanted table),
             ``"unknown"`` (no format fits) or ``"broken"``.
         is_problem: Whether the reason is worth a warning.
+        count: How many rows it gave to the joined table.
     """
 
     path: Path
@@ -59,6 +62,7 @@ class FileRead:
     reason: str = ""
     outcome: Literal["read", "empty", "unknown", "broken"] = "read"
     is_problem: bool = False
+    count: int = 0
 
 
 @dataclass
@@ -68,6 +72,7 @@ class Loaded:
     files: list[FileRead]
     problems: list[Problem]
     notes: list[str]
+    unknowns: Counter[tuple[str, str, str]]
 
 
 def load(
@@ -106,7 +111,8 @@ def load(
     files = list(_each(found, one_file))
     if table != "report" or on_error == "raise":
         _refuse_nothing(files, "scores" if table == "report" else table, reading)
-    return Loaded(files, reading.problems, list(dict.fromkeys(one_file.notes)))
+    notes = list(dict.fromkeys(one_file.notes))
+    return Loaded(files, reading.problems, notes, reading.unknowns)
 
 
 def _is_run(folder: Path) -> bool:
@@ -155,7 +161,7 @@ class _OneFile:
             # In a folder, a file that is no result file at all is nobody's broken result.
             is_result = item.named or known is not None or looks_like_results
             if self.reading.on_error == "raise" and is_result:
-                raise
+                raise error if item.named else _with_way_out(error) from error
             return _unread(item, "broken" if is_result else "unknown", str(error), is_result)
 
     def _format(self, source: Source) -> Format | None:
@@ -165,6 +171,7 @@ class _OneFile:
 
     def _read(self, source: Source, known: Format, tick: Callable[[], None]) -> FileRead:
         result = FileRead(source.path, known.name)
+        self.reading.format = known.name
         if not self.reading.want & known.tables:
             result.outcome = "empty"
             result.reason = f"{source.path}: {known.title}: this format holds no {self.table}"
@@ -183,6 +190,14 @@ class _OneFile:
             result.outcome = "empty"
             result.reason = _without_rows(source, known, self.table, notes)
         return result
+
+
+def _with_way_out(error: ReadError) -> ReadError:
+    """Add to the error of one file of many how to read the others."""
+    text = str(error)
+    if "on_error='skip'" not in text:
+        text += "; on_error='skip' reads the other files and lists this one"
+    return ReadError(text, code=error.code, path=error.path, value=error.value)
 
 
 def _unread(
@@ -235,6 +250,9 @@ def _frames(batch: Batch, name: TableName, path: Path, reading: Reading) -> Iter
     if len(rows) == 0:
         return
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
+    if batch.checked:
+        yield frame
+        return
     yield drop_bad_rows(frame, partial(_normalised, name), path=path, reading=reading)
 
 
@@ -268,20 +286,29 @@ def _refuse_nothing(files: list[FileRead], table: TableName, reading: Reading) -
 
 
 def concat_tables(frames: list[pd.DataFrame]) -> pd.DataFrame | None:
-    """Put tables below each other; None where there is no row."""
+    """Put tables below each other, whole numbers and truth values kept; None where no row is."""
     frames = [frame for frame in frames if len(frame)]
     if len(frames) < 2:
         return frames[0] if frames else None
-    everywhere = set.intersection(*(set(frame.columns) for frame in frames))
-    return pd.concat([_nullable(frame, everywhere) for frame in frames], ignore_index=True)
+    wanted = _common_dtypes(frames)
+    return pd.concat([_fitting(frame, wanted) for frame in frames], ignore_index=True)
 
 
-def _nullable(frame: pd.DataFrame, everywhere: set[str]) -> pd.DataFrame:
-    """Prepare whole numbers and truth values for rows of other files, which have none."""
+def _fitting(frame: pd.DataFrame, wanted: dict[str, str]) -> pd.DataFrame:
+    dtypes = {name: wanted[name] for name in frame.columns if name in wanted}
+    return frame.astype(dtypes) if dtypes else frame
+
+
+def _common_dtypes(frames: list[pd.DataFrame]) -> dict[str, str]:
+    """Name the dtypes that columns must be given; rows of other files may have no value."""
     wider = {"int64": "Int64", "bool": "boolean"}
-    dtypes = {
-        name: wider[str(dtype)]
-        for name, dtype in frame.dtypes.items()
-        if name not in everywhere and str(dtype) in wider
-    }
-    return frame.astype(dtypes)
+    wanted: dict[str, str] = {}
+    for name in dict.fromkeys(name for frame in frames for name in frame.columns):
+        parts = [frame[name] for frame in frames if name in frame.columns]
+        several = len({str(part.dtype) for part in parts}) > 1
+        dtype = unified(parts) if several else None
+        if len(parts) < len(frames):
+            dtype = wider.get(dtype or str(parts[0].dtype), dtype)
+        if dtype is not None:
+            wanted[name] = dtype
+    return wanted

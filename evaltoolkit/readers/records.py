@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from evaltoolkit.readers.base import Row
@@ -91,6 +92,20 @@ def finite_number(value: object) -> float | None:
     except OverflowError:
         return None
     return number if math.isfinite(number) else None
+
+
+def moment(seconds: object) -> str | None:
+    """Write seconds since 1970 as a time of day; None for anything that is no such number.
+
+    Example:
+        >>> moment(1705687844.5), moment("yesterday")
+        ('2024-01-19T18:10:44.500000+00:00', None)
+    """
+    number = finite_number(seconds)
+    try:
+        return None if number is None else datetime.fromtimestamp(number, tz=UTC).isoformat()
+    except (OverflowError, OSError, ValueError):
+        return None
 
 
 def is_short_scalar(value: object) -> bool:

@@ -21,6 +21,27 @@ FORMATS: dict[str, str] = {
     "inspect": "inspect_ai",
     "lm_eval": "lm_eval",
     "evalshift": "evalshift",
+    "agent_evals": "agent_evals",
+    "braintrust": "braintrust",
+    "autoevals": "autoevals",
+    "agentevals": "agentevals",
+    "langsmith": "langsmith",
+    "alpaca_eval": "alpaca_eval",
+    "mt_bench": "mt_bench",
+    "arena_hard": "arena_hard",
+    "promptfoo": "promptfoo",
+    "deepeval": "deepeval",
+    "deepteam": "deepteam",
+    "ragas": "ragas",
+    "openai_evals": "openai_evals",
+    "langstate": "langstate",
+    "llm_core": "llm_core",
+    "otel": "otel",
+    "junit": "junit",
+    "helm": "helm",
+    "mlflow": "mlflow",
+    "phoenix": "phoenix",
+    "lighteval": "lighteval",
     "table": "table",
 }
 """Name of each built-in format and its module, in the order in which files are tried."""
@@ -54,18 +75,23 @@ def _plugins() -> list[Format]:
 
 
 def formats() -> pd.DataFrame:
-    """List the formats that can be read.
+    """List the formats that can be read, and what each was seen to do.
 
     Returns:
         One row per format, in the order in which a file is tried: ``name`` (what ``format=``
-        takes), ``title``, ``tables`` (which tables its files can give).
+        takes), ``title``, ``tables`` (which tables its files can give), ``detected_by`` (what
+        its files are recognised by) and ``notes`` (what was seen in real files and what the
+        reader makes of it); a format that says nothing on the last two has an empty text there.
 
     Example:
         >>> formats()["name"].tolist()[-1]
         'table'
     """
-    rows = [(each.name, each.title, ", ".join(sorted(each.tables))) for each in all_formats()]
-    return pd.DataFrame(rows, columns=["name", "title", "tables"])
+    rows = [
+        (each.name, each.title, ", ".join(sorted(each.tables)), each.signs, each.quirks)
+        for each in all_formats()
+    ]
+    return pd.DataFrame(rows, columns=["name", "title", "tables", "detected_by", "notes"])
 
 
 def format_named(name: str) -> Format:

@@ -18,7 +18,8 @@ from typing import Any
 import pandas as pd
 
 from evaltoolkit import storage
-from evaltoolkit.errors import ReadError, listed
+from evaltoolkit.errors import ReadError, SchemaError, listed
+from evaltoolkit.readers import table_lines
 from evaltoolkit.readers.base import (
     Batch,
     Format,
@@ -31,6 +32,7 @@ from evaltoolkit.readers.base import (
 )
 from evaltoolkit.readers.records import as_cell
 from evaltoolkit.schema import DETAILS, OUTPUTS, SCORES, Table
+from evaltoolkit.scores import with_status
 
 # What tells the three tables apart: the first whose columns are all there.
 _SIGNS: tuple[tuple[TableName, Table, frozenset[str]], ...] = (
@@ -38,7 +40,6 @@ _SIGNS: tuple[tuple[TableName, Table, frozenset[str]], ...] = (
     ("details", DETAILS, frozenset({"system", "example_id", "criterion", "details"})),
     ("outputs", OUTPUTS, frozenset({"system", "example_id", "output"})),
 )
-_ROWS_AT_A_TIME = 50_000
 _ROWS_TO_LOOK_AT = 50
 _SCORE_NAME = re.compile(
     r"score|reward|correct|resolved|success|accura|\bacc\b|pass|valid|rating|prefer|f1|win|match",
@@ -105,14 +106,21 @@ def _read(source: Source, reading: Reading) -> Iterator[Batch]:
     name, table = kind
     if name not in reading.want:
         return
-    for frame in _raw_frames(source, reading):
-        yield _batch(name, _typed(frame, source.path, table, reading))
+    if source.is_json_lines:
+        times = frozenset(each.name for each in table.known.values() if each.kind == "time")
+        for frame in table_lines.line_frames(table_lines.Wanted(source.path, times), reading):
+            yield _batch(name, _typed_lines(frame, source.path, table, reading))
+        return
+    frame = _load_parquet(source.path) if source.is_parquet else _load_csv(source.path, reading)
+    yield _batch(name, _typed(frame, source.path, table, reading))
 
 
 def _batch(name: TableName, frame: pd.DataFrame) -> Batch:
     if name == "scores":
-        return Batch(scores=frame)
-    return Batch(outputs=frame) if name == "outputs" else Batch(details=frame)
+        return Batch(scores=with_status(frame), checked=True)
+    if name == "outputs":
+        return Batch(outputs=frame, checked=True)
+    return Batch(details=frame, checked=True)
 
 
 def _typed(frame: pd.DataFrame, path: Path, table: Table, reading: Reading) -> pd.DataFrame:
@@ -126,14 +134,13 @@ def _typed(frame: pd.DataFrame, path: Path, table: Table, reading: Reading) -> p
     )
 
 
-def _raw_frames(source: Source, reading: Reading) -> Iterator[pd.DataFrame]:
-    """Give the cells as they are; the index names the record of each row."""
-    if source.is_parquet:
-        yield _load_parquet(source.path)
-    elif source.is_json_lines:
-        yield from _load_jsonl(source.path, reading)
-    else:
-        yield _load_csv(source.path, reading)
+def _typed_lines(frame: pd.DataFrame, path: Path, table: Table, reading: Reading) -> pd.DataFrame:
+    """Give a frame whose index holds line numbers its dtypes; records get names where needed."""
+    try:
+        return storage.restore(frame.copy(deep=False), path, table=table)
+    except SchemaError:
+        frame.index = pd.Index([f"line {number}" for number in frame.index])
+        return _typed(frame, path, table, reading)
 
 
 def _load_parquet(path: Path) -> pd.DataFrame:
@@ -145,20 +152,6 @@ def _load_parquet(path: Path) -> pd.DataFrame:
         raise _damaged_parquet(path, error) from error
     frame.index = pd.Index([f"row {number}" for number in range(1, len(frame) + 1)])
     return frame
-
-
-def _load_jsonl(path: Path, reading: Reading) -> Iterator[pd.DataFrame]:
-    records = json_lines(path, reading)
-    while chunk := list(islice(records, _ROWS_AT_A_TIME)):
-        frame = pd.DataFrame([row for _, row in chunk], index=[record for record, _ in chunk])
-        yield frame.apply(_plain_cells)
-
-
-def _plain_cells(values: pd.Series) -> pd.Series:
-    """Write nested values as JSON text: a cell of a table is text, number or truth value."""
-    if values.dtype != object or not values.map(lambda v: isinstance(v, dict | list)).any():
-        return values
-    return values.map(lambda v: as_cell(v) if isinstance(v, dict | list) else v)
 
 
 def _load_csv(path: Path, reading: Reading) -> pd.DataFrame:
@@ -255,7 +248,7 @@ def _numbered(rows: Any) -> Iterator[tuple[int, list[str]]]:  # noqa: ANN401 - c
 
 def describe_unknown(source: Source) -> str:
     """Say what a file of no known format holds and, for a table, how to use it all the same."""
-    names = column_names(source)
+    names = column_names(source) or _listed_columns(source)
     if not names:
         return _describe_other(source)
     what = f"{source.path}: a table with the columns {listed(names, limit=15)}, not a score table"
@@ -268,6 +261,18 @@ def describe_unknown(source: Source) -> str:
         f"{what}. Say what its columns mean: et.tidy_scores(pd.{_loader(source)}, "
         f"system={system!r}, example_id={example!r}, criteria={scores!r})"
     )
+
+
+def _listed_columns(source: Source) -> list[str]:
+    """Name the keys of a JSON list of objects that names its systems; empty for other files."""
+    names = list(dict.fromkeys(str(name) for row in _listed_rows(source) for name in row))
+    return names if any(name.lower() in _SYSTEM_NAMES for name in names) else []
+
+
+def _listed_rows(source: Source) -> list[Row]:
+    document = source.document if source.looks_like_json else None
+    rows = document[:_ROWS_TO_LOOK_AT] if isinstance(document, list) else []
+    return [row for row in rows if isinstance(row, dict)]
 
 
 def _likely_scores(source: Source, names: Sequence[str]) -> list[str]:
@@ -308,7 +313,9 @@ def _loader(source: Source) -> str:
     name = source.path.name
     if source.is_parquet:
         return f"read_parquet({name!r})"
-    return f"read_json({name!r}, lines=True)" if source.is_json_lines else f"read_csv({name!r})"
+    if source.is_json_lines:
+        return f"read_json({name!r}, lines=True)"
+    return f"read_json({name!r})" if source.looks_like_json else f"read_csv({name!r})"
 
 
 def _first_rows(source: Source, names: Sequence[str]) -> list[Row]:
@@ -320,6 +327,14 @@ def _first_rows(source: Source, names: Sequence[str]) -> list[Row]:
     if source.is_json_lines:
         lines = json_lines(source.path, Reading(want=frozenset(), on_error="skip"))
         return [row for _, row in islice(lines, _ROWS_TO_LOOK_AT)]
+    if source.looks_like_json:
+        return [
+            {
+                str(name): as_cell(cell) if isinstance(cell, dict | list) else cell
+                for name, cell in row.items()
+            }
+            for row in _listed_rows(source)
+        ]
     text = source.head.decode("utf-8", "replace")
     cells = islice(csv.reader(text.splitlines()[1:]), _ROWS_TO_LOOK_AT)
     return [dict(zip(names, row, strict=False)) for row in cells]
@@ -331,4 +346,8 @@ FORMAT = Format(
     detect=_detect,
     read=_read,
     tables=frozenset({"scores", "outputs", "details"}),
+    signs="a header or keys with system, example_id, criterion, score (or details; or system, "
+    "example_id, output)",
+    quirks="ids become text, so that 7 and '7' meet; an empty cell is missing, the words NA and "
+    "null are text; nested values become JSON text; further columns are attributes",
 )

@@ -441,7 +441,7 @@ def test_a_broken_rule_names_the_files(here: Callable[..., Path]) -> None:
 
 def test_attrs_are_plain_and_survive_parquet(here: Callable[..., Path], tmp_path: Path) -> None:
     scores = read_scores(here("a.csv", rows("a")))
-    assert scores.attrs == {"skipped": [], "problems": [], "notes": []}
+    assert scores.attrs == {"skipped": [], "problems": [], "notes": [], "unknown": []}
     scores.to_parquet(tmp_path / "a.parquet")
     assert len(read_scores(tmp_path / "a.parquet")) == 2
 
@@ -481,3 +481,121 @@ def test_the_report_may_be_strict(here: Callable[..., Path], tmp_path: Path) -> 
     here("b.json", "{")
     assert "cut off" in str(refusal(lambda: read_report(tmp_path, on_error="raise")))
     assert len(read_report(tmp_path).files) == 2
+
+
+# --- one run in two files, and kinds that a reader does not know ---
+
+RUN = HEADER.replace("\n", ",run_id\n")
+
+
+def run_rows(run: str, scores: list[int]) -> str:
+    return RUN + "".join(f"a,{i},acc,{score},{run}\n" for i, score in enumerate(scores))
+
+
+def test_copies_of_a_run_are_read_once_and_counted(
+    here: Callable[..., Path], tmp_path: Path
+) -> None:
+    here("a.csv", run_rows("r1", [1, 0, 1]))
+    here("b.csv", run_rows("r1", [1, 0, 1, 0]))
+    with pytest.warns(EvalToolkitWarning, match=r"3 row\(s\) of '.*b.csv' equal those") as caught:
+        scores = read_scores(tmp_path)
+    assert caught[0].filename == __file__
+    assert scores["example_id"].tolist() == ["0", "1", "2", "3"]
+    assert scores["source"].str.contains("a.csv").tolist() == [True, True, True, False]
+    assert "read once" in scores.attrs["notes"][0]
+    with pytest.warns(EvalToolkitWarning, match="read once"):
+        assert len(read_scores(tmp_path, duplicates="trials")) == 4
+
+
+def test_one_run_with_other_scores_is_a_duplicate_and_names_both_files(
+    here: Callable[..., Path], tmp_path: Path
+) -> None:
+    here("a.csv", run_rows("r1", [1, 0]))
+    here("b.csv", run_rows("r1", [0, 1]))
+    error = refusal(lambda: read_scores(tmp_path), SchemaError)
+    assert error.code == "duplicate_keys"
+    text = str(error)
+    assert "one run stands in more than one file, so give only one of" in text
+    assert "a.csv'" in text
+    assert "b.csv'" in text
+
+
+def test_equal_rows_within_one_file_are_no_copies(here: Callable[..., Path]) -> None:
+    path = here("a.csv", run_rows("r1", [1]) + "a,0,acc,1,r1\n")
+    assert refusal(lambda: read_scores(path), SchemaError).code == "duplicate_keys"
+    assert len(read_scores(path, duplicates="trials")) == 2
+
+
+def test_equal_rows_of_unnamed_runs_are_no_copies(
+    here: Callable[..., Path], tmp_path: Path
+) -> None:
+    here("a.csv", rows("a"))
+    here("b.csv", rows("a"))
+    assert refusal(lambda: read_scores(tmp_path), SchemaError).code == "duplicate_keys"
+
+
+def test_copies_among_outputs_are_left_out_too(here: Callable[..., Path], tmp_path: Path) -> None:
+    for name in ("a.csv", "b.csv"):
+        here(name, "run_id,system,example_id,output\nr,a,1,x\n")
+    with pytest.warns(EvalToolkitWarning, match="read once") as caught:
+        assert len(read_outputs(tmp_path)) == 1
+    assert caught[0].filename == __file__
+
+
+def test_unknown_kinds_are_reported_once_each_with_counts(
+    here: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from evaltoolkit.readers import per_file
+    from evaltoolkit.readers.base import Batch, Format
+
+    def read(source: Any, reading: Any) -> Any:
+        reading.unknown(source.path, "event 'x'", 2)
+        reading.unknown(source.path, "event 'y'")
+        reading.unknown(source.path, "event 'x'")
+        yield Batch(scores=[{"system": source.path.name, "example_id": "1", "criterion": "c",
+                             "score": 1}])  # fmt: skip
+
+    made = Format("made", "Made up", lambda source: True, read)
+    monkeypatch.setattr(
+        per_file, "detect_format", lambda source: None if source.is_folder else made
+    )
+    here("a.txt", "x")
+    here("b.txt", "x")
+    with pytest.warns(EvalToolkitWarning) as caught:
+        scores = read_scores(tmp_path)
+    assert sorted(str(warning.message).partition(" were")[0] for warning in caught) == [
+        "made: 2 record(s) of the unknown kind event 'y'",
+        "made: 6 record(s) of the unknown kind event 'x'",
+    ]
+    assert scores.attrs["unknown"][0] == {
+        "file": str(tmp_path / "a.txt"),
+        "format": "made",
+        "kind": "event 'x'",
+        "count": 3,
+    }
+    assert len(scores.attrs["unknown"]) == 4
+
+
+def test_a_broken_file_among_others_says_how_to_read_the_rest(
+    here: Callable[..., Path], tmp_path: Path
+) -> None:
+    here("a.csv", rows("a"))
+    here("b.json", b"\xff{".replace(b"\xff", b"{"))
+    assert "on_error='skip'" in str(refusal(lambda: read_scores(tmp_path)))
+    here("b.json", "")
+    assert "on_error='skip' reads the other files" in str(refusal(lambda: read_scores(tmp_path)))
+
+
+def test_a_folder_of_mixed_formats_is_read_file_by_file(tmp_path: Path) -> None:
+    from tests.readers.minimal import MINIMAL
+
+    own = ("table", "table:csv", "inspect", "lm_eval", "evalshift")
+    for name in own:
+        folder = tmp_path / name.replace(":", "-")
+        folder.mkdir()
+        MINIMAL[name](folder)
+    (tmp_path / "notes.md").write_text("# notes", "utf-8")
+    scores = read_scores(tmp_path, duplicates="trials")
+    assert len(scores) == 2 + 2 + 2 + 2 + 4
+    reasons = {Path(each["file"]).name for each in scores.attrs["skipped"]}
+    assert reasons == {"notes.md", "results_2025-03-04T05-06-07.890123.json"}

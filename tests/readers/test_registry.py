@@ -50,7 +50,10 @@ def entry(target: str) -> EntryPoint:
 
 def test_the_built_in_formats_in_the_order_in_which_files_are_tried() -> None:
     listed = formats()
-    assert listed.columns.tolist() == ["name", "title", "tables"]
+    assert listed.columns.tolist() == ["name", "title", "tables", "detected_by", "notes"]
+    table = listed.set_index("name").loc["table"]
+    assert "system, example_id, criterion, score" in table["detected_by"]
+    assert "nested" in table["notes"]
     assert listed["name"].tolist()[:3] == ["inspect", "lm_eval", "evalshift"]
     assert listed["name"].tolist()[-1] == "table"
     assert listed.set_index("name")["tables"]["table"] == "details, outputs, scores"

@@ -244,6 +244,17 @@ def test_columns_that_cannot_be_guessed_are_left_to_the_user(file: Write) -> Non
     )
 
 
+def test_a_json_list_that_names_its_systems_is_refused_with_the_call(file: Write) -> None:
+    record = '{"model": "a", "sample_id": 1, "output": "x", "more": {"n": [1]}, "score": 1}'
+    text = describe_unknown(Source(file("runs.json", f"[{record}, 3]")))
+    assert (
+        "et.tidy_scores(pd.read_json('runs.json'), system='model', example_id='sample_id', "
+        "criteria=['score'])" in text
+    )
+    questions = describe_unknown(Source(file("q.json", '[{"question": "x", "number": 1}]')))
+    assert "tidy_scores" not in questions
+
+
 @pytest.mark.parametrize("separator", ["\t", ";"])
 def test_other_separators_are_named(file: Write, separator: str) -> None:
     error = refusal(file("a.csv", f"{HEADER}\na,1,acc,1\n".replace(",", separator)))
