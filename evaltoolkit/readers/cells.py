@@ -1,10 +1,13 @@
-"""Cells of tables that went through CSV: what counts as empty, and numbers that are text there."""
+"""Cells of tables of judgements: what is empty, numbers that are text, judgements on a crash."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from evaltoolkit.readers.records import finite_number
+from evaltoolkit.readers.base import Row
+from evaltoolkit.readers.records import finite_number, shortened
+
+_MOST = 2**53
 
 
 def given(cell: Any) -> Any:  # noqa: ANN401 - any cell
@@ -31,3 +34,41 @@ def number_of(cell: object) -> float | None:
         return None if "_" in cell else finite_number(float(cell))
     except ValueError:
         return None
+
+
+def crashed(row: Row, error: str) -> Row:
+    """Turn a judgement on an answer that never came into an error of the system.
+
+    Args:
+        row: ``score`` and ``label`` as they were written; they are kept as label only.
+        error: Why there is no answer.
+
+    Example:
+        >>> crashed({"score": 0.0, "label": None}, "timeout")["label"]
+        '0.0'
+    """
+    written = row["label"] if row["score"] is None else row["label"] or str(row["score"])
+    lost = {"score": None, "label": written, "passed": None, "status": "system_error"}
+    return {**row, **lost, "message": shortened(error)}
+
+
+def count_of(cell: object, *, default: int = 0) -> int:
+    """Read the number of a repeat or a place.
+
+    Args:
+        cell: A whole number from 0, in CSV as text; empty for the default.
+        default: What stands for an empty cell.
+
+    Raises:
+        ValueError: It is something else.
+
+    Example:
+        >>> count_of("2"), count_of(None), count_of(1.0)
+        (2, 0, 1)
+    """
+    if given(cell) is None:
+        return default
+    number = number_of(cell)
+    if number is None or number != int(number) or not 0 <= number < _MOST:
+        raise ValueError(f"{cell!r:.40} is no number of a repeat or a place")
+    return int(number)

@@ -34,7 +34,7 @@ def header(source: Source) -> list[str]:
         return []
 
 
-def records(source: Source, reading: Reading) -> Iterator[tuple[str, Row]]:
+def flat_rows(source: Source, reading: Reading) -> Iterator[tuple[str, Row]]:
     """Go through the rows as (record name, cells); bad ones go to `Reading.bad_record`."""
     if source.is_parquet:
         yield from _parquet(source)

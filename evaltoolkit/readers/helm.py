@@ -19,6 +19,7 @@ from typing import Any
 from evaltoolkit.errors import listed
 from evaltoolkit.readers.base import Batch, Format, Reading, Row, Source
 from evaltoolkit.readers.helm_metrics import facts_of
+from evaltoolkit.readers.helm_outputs import aggregates, output_rows
 from evaltoolkit.readers.helm_run import (
     PER_INSTANCE,
     SPEC,
@@ -27,24 +28,17 @@ from evaltoolkit.readers.helm_run import (
     Key,
     Run,
     key_of,
-    request_states,
+    place_of,
     without_details,
 )
 from evaltoolkit.readers.records import (
     BAD_RECORD,
-    as_cell,
-    as_json,
     finite_number,
-    moment,
     non_finite_name,
     shortened,
 )
 
 _SCENARIO = frozenset({"name", "tags", "definition_path"})
-_TOKENS = {
-    "tokens_in": ("num_prompt_tokens",),
-    "tokens_out": ("num_output_tokens", "num_completion_tokens"),
-}
 
 
 @dataclass
@@ -114,9 +108,11 @@ def _companion(source: Source) -> bool:
 
 def read(source: Source, reading: Reading) -> Iterator[Batch]:
     """Read a run directory as a whole, or what one of its files gives."""
-    folder = source.path if source.is_folder else source.path.parent
-    run = Run(folder, reading)
     holds = _holds(source)
+    if source.is_folder:
+        run = Run(source.path, reading)
+    else:
+        run = Run(source.path.parent, reading, dict.fromkeys(holds, source.path))
     stats = _Stats()
     if PER_INSTANCE in holds or "outputs" in reading.want:
         document = source.document if PER_INSTANCE in holds and not source.is_folder else None
@@ -126,12 +122,13 @@ def read(source: Source, reading: Reading) -> Iterator[Batch]:
         batch.scores = list(_score_rows(run, stats))
         batch.notes.extend(_notes(stats))
     if STATE in holds and "outputs" in reading.want:
-        batch.outputs = list(_output_rows(run, stats))
+        batch.outputs = list(output_rows(run, [(k, dict(f["stats"])) for _, k, f in stats.records]))
     if STATS in holds and "report" in reading.want:
-        batch.aggregates = list(_aggregates(run))
+        batch.aggregates = list(aggregates(run))
     if not holds & {PER_INSTANCE, STATS}:
         batch.notes.append(f"the scores of the run are in {PER_INSTANCE} beside it")
-    batch.notes = [f"{run.where('')}: {note}" for note in (*run.notes, *batch.notes)]
+    place = source.path.resolve().name
+    batch.notes = [f"{place}: {note}" for note in (*run.notes, *batch.notes)]
     yield batch
 
 
@@ -159,7 +156,7 @@ def _score_rows(run: Run, stats: _Stats) -> Iterator[Row]:
     unknown: Counter[str] = Counter()
     for record, key, found in stats.records:
         shared = {
-            **_place(run, key, names),
+            **place_of(run, key, names),
             "source": f"{run.where(PER_INSTANCE)}: {record}",
             **_attributes(key, found["raw"], found["stats"], names),
         }
@@ -175,20 +172,6 @@ def _score_rows(run: Run, stats: _Stats) -> Iterator[Row]:
                 unknown[metric] += 1
     for metric, count in unknown.items():
         run.reading.unknown(run.path(PER_INSTANCE), f"stat {metric!r}", count)
-
-
-def _place(run: Run, key: Key, names: Mapping[str, str]) -> Row:
-    instance, perturbation, trial = key
-    named = names.get(perturbation, perturbation)
-    place = {
-        "run_id": run.name,
-        "system": run.system,
-        "task": run.task,
-        "example_id": f"{instance}~{named}" if named else instance,
-        "trial": trial,
-    }
-    # One instance, several times perturbed: the variants are no independent examples.
-    return {**place, "cluster": instance} if any(names.values()) else place
 
 
 def _attributes(key: Key, raw: Row, stats: list[tuple[str, Row]], names: Mapping[str, str]) -> Row:
@@ -241,132 +224,6 @@ def _notes(stats: _Stats) -> Iterator[str]:
         )
     if stats.merged:
         yield f"{stats.merged} score(s) are means over several values of one instance"
-
-
-def _output_rows(run: Run, stats: _Stats) -> Iterator[Row]:
-    requests: dict[Key, list[tuple[str, Row]]] = {}
-    for record, key, request in request_states(run.state):
-        requests.setdefault(key, []).append((record, request))
-    names = without_details([*(key[1] for _, key, _ in stats.records), *(k[1] for k in requests)])
-    measured = {key: dict(found["stats"]) for _, key, found in stats.records}
-    for key, group in requests.items():
-        record, first = group[0]
-        results = [_mapping(request.get("result")) for _, request in group]
-        yield {
-            **_place(run, key, names),
-            "input": _prompt(first),
-            "output": _answer(group),
-            "reference": _reference(first),
-            **_how_it_went(results),
-            **{name: _mean(measured.get(key, {}), metrics) for name, metrics in _TOKENS.items()},
-            "source": f"{run.where(STATE)}: {record}",
-        }
-
-
-def _prompt(request: Row) -> str | None:
-    asked = _mapping(request.get("request"))
-    text = _mapping(request["instance"].get("input")).get("text")
-    return as_cell(asked.get("messages") or asked.get("prompt") or text)
-
-
-def _answer(group: list[tuple[str, Row]]) -> str | None:
-    """Take the answer as text; for options that were asked one by one, their log probabilities."""
-    found = []
-    for _, request in group:
-        completions = _mapping(request.get("result")).get("completions") or []
-        found.append((request, [each for each in completions if isinstance(each, Mapping)]))
-    if len(found) > 1:
-        chances = [
-            {
-                "reference": request.get("reference_index"),
-                "mode": request.get("request_mode"),
-                "logprob": completions[0].get("logprob") if completions else None,
-            }
-            for request, completions in found
-        ]
-        return as_json(chances)
-    texts = [each.get("text") for each in found[0][1]]
-    return as_cell(texts[0] if len(texts) == 1 else texts or None)
-
-
-def _reference(request: Row) -> str | None:
-    references = request["instance"].get("references") or []
-    right = [
-        _mapping(each.get("output")).get("text")
-        for each in references
-        if isinstance(each, Mapping) and "correct" in (each.get("tags") or [])
-    ]
-    return as_cell(right[0] if len(right) == 1 else right or None)
-
-
-def _how_it_went(results: list[Mapping[str, Any]]) -> Row:
-    times = [finite_number(result.get("request_time")) for result in results]
-    spent = [time for time in times if time is not None]
-    errors = [
-        str(result.get("error") or "the request failed")
-        for result in results
-        if result.get("success") is False
-    ]
-    completions = results[0].get("completions") or [None]
-    reason = _mapping(completions[0]).get("finish_reason")
-    return {
-        "error": errors[0] if errors else None,
-        "finish_reason": as_cell(_mapping(reason).get("reason")),
-        "latency_s": sum(spent) if spent else None,
-        "timestamp": moment(results[0].get("request_datetime")),
-    }
-
-
-def _mean(stats: Mapping[str, Row], names: tuple[str, ...]) -> float | None:
-    found = (finite_number(stats[name].get("mean")) for name in names if name in stats)
-    return next((number for number in found if number is not None), None)
-
-
-def _aggregates(run: Run) -> Iterator[Row]:
-    document = Source(run.path(STATS)).document
-    stats = [
-        (each["name"], each)
-        for each in (document if isinstance(document, list) else [])
-        if isinstance(each, Mapping) and isinstance(each.get("name"), Mapping)
-    ]
-    sizes = {
-        _context(name): finite_number(stat.get("mean"))
-        for name, stat in stats
-        if name.get("name") == "num_instances"
-    }
-    for name, stat in stats:
-        metric = str(name.get("name"))
-        if run.role(metric) == "describes":
-            continue
-        split, sub_split, perturbation, computed_on = _context(name)
-        yield {
-            "run_id": run.name,
-            "system": run.system,
-            "task": run.task,
-            "criterion": metric,
-            "metric": "mean",
-            "value": finite_number(stat.get("mean")),
-            "stderr": None,
-            "n": sizes.get(_context(name)),
-            "split": split,
-            "sub_split": sub_split,
-            "perturbation": perturbation,
-            "computed_on": computed_on,
-        }
-
-
-def _context(name: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
-    perturbation = _mapping(name.get("perturbation"))
-    return (
-        name.get("split"),
-        name.get("sub_split"),
-        perturbation.get("name"),
-        perturbation.get("computed_on"),
-    )
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 FORMAT = Format(

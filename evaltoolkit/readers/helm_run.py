@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +12,9 @@ from typing import Any
 
 from evaltoolkit.errors import ReadError
 from evaltoolkit.readers.base import Reading, Row, Source
+from evaltoolkit.readers.cells import count_of
 from evaltoolkit.readers.helm_metrics import Role, role_of
+from evaltoolkit.readers.records import BAD_RECORD
 from evaltoolkit.readers.unnamed import system_name
 
 PER_INSTANCE = "per_instance_stats.json"
@@ -33,6 +36,8 @@ class Run:
 
     Attributes:
         folder: The directory.
+        reading: The call that it is read for.
+        own: Files that the caller named, which may be called otherwise, by HELM's name.
         notes: What had to be decided.
         system: The model.
         task: The name of the run without its model.
@@ -40,6 +45,7 @@ class Run:
 
     folder: Path
     reading: Reading
+    own: Mapping[str, Path] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -59,15 +65,15 @@ class Run:
 
     def path(self, name: str) -> Path:
         """Give the path of one of its files."""
-        return self.folder / name
+        return self.own.get(name, self.folder / name)
 
     def where(self, name: str) -> str:
         """Say which file a row is from; all runs have the same file names."""
-        return f"{self.folder.resolve().name}/{name}"
+        return f"{self.folder.resolve().name}/{self.path(name).name}"
 
     @cached_property
     def _spec(self) -> Mapping[str, Any]:
-        return _mapping(self._document(SPEC))
+        return mapping_of(self._document(SPEC))
 
     @cached_property
     def name(self) -> str:
@@ -78,8 +84,8 @@ class Run:
     @cached_property
     def adapter(self) -> Mapping[str, Any]:
         """How the model was asked."""
-        spec = _mapping(self._spec.get("adapter_spec"))
-        return spec or _mapping(_mapping(self.state).get("adapter_spec"))
+        spec = mapping_of(self._spec.get("adapter_spec"))
+        return spec or mapping_of(mapping_of(self.state).get("adapter_spec"))
 
     @cached_property
     def state(self) -> Any:  # noqa: ANN401 - any JSON value
@@ -90,7 +96,7 @@ class Run:
     def declared(self) -> frozenset[str]:
         """The metrics that the run lists by name."""
         specs = self._spec.get("metric_specs")
-        given = (_mapping(_mapping(each).get("args")) for each in specs or [])
+        given = (mapping_of(mapping_of(each).get("args")) for each in specs or [])
         return frozenset(
             str(name)
             for arguments in given
@@ -122,24 +128,29 @@ class Run:
         if not path.is_file() or not _mentions(path, _FAILED):
             return {}
         found: dict[Key, str] = {}
-        for _, _, request in request_states(self.state):
+        for _, request in request_states(self.state):
             result = request.get("result")
             if isinstance(result, Mapping) and result.get("success") is False:
-                key = request_key(request)
-                found[key] = str(result.get("error") or "the request failed")
+                # A request that says not whose it is has its message when answers are read.
+                with suppress(*BAD_RECORD):
+                    found[request_key(request)] = str(result.get("error") or "the request failed")
         return found
 
 
-def request_states(state: object) -> Iterator[tuple[str, Key, Row]]:
-    """Go through the requests that are laid out like requests, as (record, key, request)."""
-    for number, request in enumerate(_mapping(state).get("request_states") or []):
-        if isinstance(request, dict) and isinstance(request.get("instance"), Mapping):
-            yield f"request_states[{number}]", request_key(request), request
+def request_states(state: object) -> Iterator[tuple[str, Row]]:
+    """Go through the requests as (record, request)."""
+    found = mapping_of(state).get("request_states")
+    for number, request in enumerate(found if isinstance(found, list) else []):
+        yield f"request_states[{number}]", request if isinstance(request, dict) else {}
 
 
 def request_key(request: Row) -> Key:
-    """Give instance, perturbation and trial of a request."""
-    instance = request["instance"]
+    """Give instance, perturbation and trial of a request.
+
+    Raises:
+        ValueError: It does not say which instance it is about.
+    """
+    instance = mapping_of(request.get("instance"))
     return key_of(instance.get("id"), instance.get("perturbation"), request)
 
 
@@ -151,8 +162,7 @@ def key_of(instance: object, perturbation: object, record: Row) -> Key:
     """
     if instance is None:
         raise ValueError("it has no instance id")
-    trial = int(record.get("train_trial_index") or 0)
-    return str(instance), _perturbed(perturbation), trial
+    return str(instance), _perturbed(perturbation), count_of(record.get("train_trial_index"))
 
 
 def _perturbed(perturbation: object) -> str:
@@ -184,6 +194,21 @@ def without_details(perturbations: Iterable[str]) -> dict[str, str]:
     }
 
 
+def place_of(run: Run, key: Key, names: Mapping[str, str]) -> Row:
+    """Give the key columns of a row; ``names`` are the names of the perturbations."""
+    instance, perturbation, trial = key
+    named = names.get(perturbation, perturbation)
+    place = {
+        "run_id": run.name,
+        "system": run.system,
+        "task": run.task,
+        "example_id": f"{instance}~{named}" if named else instance,
+        "trial": trial,
+    }
+    # One instance, several times perturbed: the variants are no independent examples.
+    return {**place, "cluster": instance} if any(names.values()) else place
+
+
 def _mentions(path: Path, pattern: re.Pattern[bytes]) -> bool:
     """Search a file that may be large without parsing it."""
     rest = b""
@@ -195,5 +220,6 @@ def _mentions(path: Path, pattern: re.Pattern[bytes]) -> bool:
     return False
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
+def mapping_of(value: object) -> Mapping[str, Any]:
+    """Give the value where it is an object, else an empty one."""
     return value if isinstance(value, Mapping) else {}

@@ -24,7 +24,7 @@ from evaltoolkit.readers.junit_values import (
     TEARDOWN,
     Known,
     Recorded,
-    measurements,
+    measured,
     numbers_of,
     output_of,
 )
@@ -48,7 +48,8 @@ def read(source: Source, reading: Reading) -> Iterator[Batch]:
     aggregates: list[Row] = []
     numbers = count(1)
     for suite in suites(source.path):
-        held = [Recorded(case, properties(suite)) for case in cases(suite, numbers)]
+        shared = properties(suite)
+        held = [Recorded(case, shared) for case in cases(suite, numbers)]
         once = _without_teardowns(held)
         tests += once
         aggregates += _totals(source, suite, once, elements=len(held))
@@ -150,7 +151,7 @@ def _score_rows(source: Source, tests: list[Recorded], notes: list[str]) -> list
         }
         test.rows = [
             {**test.key, "criterion": name, **measurement, **place}
-            for name, measurement in measurements(test, expected=by_function[test.function_key])
+            for name, measurement in measured(test, expected=by_function[test.function_key])
         ]
         rows += test.rows
     further = dict.fromkeys(name for test in tests for name in test.further)

@@ -127,7 +127,7 @@ class Recorded:
 class Known:
     """Names that some cases recorded, to recognise them in the names of others."""
 
-    systems: frozenset[str]
+    systems: tuple[str, ...]
     examples: frozenset[str]
 
     @classmethod
@@ -136,7 +136,9 @@ class Known:
         fields = [test.case.properties for test in tests]
         systems = {name for each in fields if (name := told(each, _SYSTEM))}
         examples = {name for each in fields if (name := told(each, _EXAMPLE))}
-        return cls(frozenset(systems), frozenset(examples))
+        # Longer names first: "gpt-5-mini" before "gpt-5".
+        ordered = sorted(systems, key=lambda name: (-len(name), name))
+        return cls(tuple(ordered), frozenset(examples))
 
     def split(self, test: Recorded) -> tuple[str | None, str]:
         """Name the system (None: not told) and the example of a case."""
@@ -149,7 +151,7 @@ class Known:
 
     def _in_parameters(self, text: str, system: str | None) -> tuple[str | None, str]:
         """Take a system off the parameters; where several fit, one that leaves an example."""
-        names = [system] if system else sorted(self.systems, key=lambda name: (-len(name), name))
+        names = (system,) if system else self.systems
         splits = [(name, rest) for name in names if (rest := _without(text, name)) is not None]
         whole = [each for each in splits if each[1] in self.examples]
         return next(iter([*whole, *splits]), (None, text))
@@ -173,7 +175,7 @@ def numbers_of(test: Recorded) -> dict[str, str]:
     return scores
 
 
-def measurements(test: Recorded, *, expected: Iterable[str]) -> Iterator[tuple[str, Row]]:
+def measured(test: Recorded, *, expected: Iterable[str]) -> Iterator[tuple[str, Row]]:
     """Give the criteria of one test with score, label, verdict, status and message.
 
     Args:

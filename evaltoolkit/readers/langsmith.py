@@ -18,7 +18,7 @@ from typing import Any
 
 from evaltoolkit.errors import listed
 from evaltoolkit.readers.base import Batch, Format, Reading, Row, Source
-from evaltoolkit.readers.flat_records import header, records
+from evaltoolkit.readers.flat_records import flat_rows, header
 from evaltoolkit.readers.records import (
     SHORT_TEXT,
     as_cell,
@@ -76,7 +76,7 @@ def read(source: Source, reading: Reading) -> Iterator[Batch]:
     """Read one experiment; its rows come in one batch, since repetitions can stand anywhere."""
     runs = [
         _Run(record, cells, {}, as_cell(_given(cells.get("error"))))
-        for record, cells in records(source, reading)
+        for record, cells in flat_rows(source, reading)
     ]
     names = list(dict.fromkeys(name for run in runs for name in run.cells))
     judged, notes = _feedback(runs, names)

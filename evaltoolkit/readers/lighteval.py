@@ -18,7 +18,7 @@ from typing import Any
 
 from evaltoolkit.errors import ReadError, listed
 from evaltoolkit.readers.base import Batch, Format, Reading, Row, Source
-from evaltoolkit.readers.flat_records import header, records
+from evaltoolkit.readers.flat_records import flat_rows, header
 from evaltoolkit.readers.lighteval_results import Results, is_results, mapping_of
 from evaltoolkit.readers.records import (
     BAD_RECORD,
@@ -157,7 +157,7 @@ def _find_results(path: Path, stamp: str, model: list[str]) -> Results | None:
 
 
 def _examples(file: _File, reading: Reading) -> Iterator[_Example]:
-    for record, raw in records(file.source, reading):
+    for record, raw in flat_rows(file.source, reading):
         try:
             yield _nested(file, record, raw) if raw.keys() >= _NESTED else _flat(file, record, raw)
         except BAD_RECORD as error:

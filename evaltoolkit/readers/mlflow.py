@@ -13,20 +13,29 @@ A judge that fails leaves an empty score, and its error stands where the justifi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from evaltoolkit.errors import listed
 from evaltoolkit.readers.base import Batch, Format, Reading, Row, Source
-from evaltoolkit.readers.cells import given, number_of
-from evaltoolkit.readers.flat_records import header, records
+from evaltoolkit.readers.cells import crashed, given, number_of
+from evaltoolkit.readers.flat_records import flat_rows, header
+from evaltoolkit.readers.mlflow_columns import (
+    EXAMPLE,
+    LATENCY,
+    PARTS,
+    Judge,
+    asked,
+    described_by,
+    expectations,
+    first,
+    is_table,
+    judges_of,
+)
 from evaltoolkit.readers.mlflow_values import assessments_of, facts_of, measured
 from evaltoolkit.readers.records import (
     as_cell,
     as_json,
-    attribute_names,
     attributes,
     digest,
     moment,
@@ -34,57 +43,13 @@ from evaltoolkit.readers.records import (
 )
 from evaltoolkit.readers.unnamed import content_ids, system_name, time_or_none, trial_numbers
 
-_VERSIONED = re.compile(r".+/v\d+/(?:score|justification)")
-_JUDGED = re.compile(r"(?P<base>.+)/(?P<part>score|value|rating)")
-_NAME = re.compile(r"(?:response/llm_judged/)?(?P<name>.+?)(?P<version>/v\d+)?")
-_EXPLAINED = ("justification", "rationale")
-_FAILED = ("error_message", "error_code")
 _SPLIT = frozenset({"columns", "data", "index"})
-_PARTS = {
-    "input": ("inputs", "input", "request", "question", "query", "prompt", "messages"),
-    "output": ("outputs", "predictions", "output", "prediction", "response"),
-    "reference": (
-        "ground_truth", "targets", "target", "expectations", "expected_response",
-        "expected_response/value", "expected_output", "expected_facts/value",
-    ),
-}  # fmt: skip
-_EXAMPLE = ("example_id", "question_id", "id")
-_LATENCY = (("latency", 1.0), ("agent/latency_seconds", 1.0), ("execution_duration", 1000.0),
-            ("execution_time_ms", 1000.0))  # fmt: skip
-_ABOUT_THE_ANSWER = frozenset(
-    {
-        "trace_id", "trace", "client_request_id", "request_id", "state", "status", "request_time",
-        "timestamp", "timestamp_ms", "token_count", "error_message", "trace_metadata", "tags",
-        "spans", "assessments", "request_preview", "response_preview", "experiment_id", "index",
-        *(name for name, _ in _LATENCY),
-    }
-)  # fmt: skip
 _GENERIC_FILE = re.compile(r"(?i)(eval_results?_table|result_df|genai_results?|traces?).*")
-
-
-@dataclass(frozen=True)
-class _Judge:
-    """One judged thing: its name, and the columns that belong to it."""
-
-    criterion: str
-    value: str
-    explanation: tuple[str, ...]
-    error: tuple[str, ...]
-    is_grade: bool
 
 
 def detect(source: Source) -> bool:
     """Say whether a file holds such a table, by its columns."""
-    names = _columns(source)
-    if any(_VERSIONED.fullmatch(name) for name in names):
-        return True
-    traced = bool({"trace_id", "request"} & set(names))
-    return any(name.startswith("response/llm_judged/") for name in names) or (
-        traced
-        and (
-            "assessments" in names or any(name.endswith(("/value", "/rationale")) for name in names)
-        )
-    )
+    return is_table(_columns(source))
 
 
 def _columns(source: Source) -> list[str]:
@@ -105,13 +70,13 @@ def _is_split(source: Source) -> bool:
 
 def read(source: Source, reading: Reading) -> Iterator[Batch]:
     """Read one table; its rows come in one batch, since repeats can stand anywhere."""
-    found = list(_split_rows(source, reading) if _is_split(source) else records(source, reading))
+    found = list(_split_rows(source, reading) if _is_split(source) else flat_rows(source, reading))
     rows = [cells for _, cells in found]
     names = list(dict.fromkeys(name for cells in rows for name in cells))
-    expected = _expectations(rows, names)
-    judges = _judges([name for name in names if name not in expected])
+    expected = expectations(rows, names)
+    judges = judges_of([name for name in names if name not in expected])
     keys, notes = _keys(source.path, reading, rows)
-    described = _described(rows, names, keys, judges, expected)
+    described = described_by(rows, names, keys, judges, expected)
     scores: list[Row] = []
     details: list[Row] = []
     outputs: list[Row] = []
@@ -120,7 +85,7 @@ def read(source: Source, reading: Reading) -> Iterator[Batch]:
         more = {
             **attributes(cells, described, prefix="input"),
             "timestamp": _time(cells),
-            "input_digest": digest(_first(cells, _PARTS["input"])),
+            "input_digest": digest(first(cells, PARTS["input"])),
         }
         for row, text in _judgements(cells, judges):
             scores.append({**place, **row, **more})
@@ -144,54 +109,14 @@ def _split_rows(source: Source, reading: Reading) -> Iterator[tuple[str, Row]]:
         reading.bad_record(source.path, record, error)
 
 
-def _expectations(rows: list[Row], names: list[str]) -> set[str]:
-    """Find the columns that hold what was expected: they look like those of a judge."""
-    told = {
-        str(each.get("assessment_name") or each.get("name"))
-        for cells in rows
-        for each in assessments_of(cells.get("assessments"))
-        if each.get("expectation") is not None
-    }
-    return {
-        name
-        for name in names
-        if name.rpartition("/")[2] in ("value", *_EXPLAINED, *_FAILED)
-        and (name.rpartition("/")[0] in told or name.startswith("expected_"))
-    }
-
-
-def _judges(names: list[str]) -> list[_Judge]:
-    found: dict[str, list[_Judge]] = {}
-    for name in names:
-        matched = _JUDGED.fullmatch(name)
-        named = _NAME.fullmatch(matched["base"]) if matched else None
-        if not matched or not named:
-            continue
-        base = matched["base"]
-        judge = _Judge(
-            criterion=named["name"],
-            value=name,
-            explanation=tuple(f"{base}/{part}" for part in _EXPLAINED),
-            error=tuple(f"{base}/{part}" for part in _FAILED),
-            is_grade=named["version"] is not None,
-        )
-        found.setdefault(named["name"], []).append(judge)
-    return [
-        # Two versions of a metric are two criteria.
-        each if len(same) == 1 else _Judge(**{**vars(each), "criterion": each.value})
-        for same in found.values()
-        for each in same
-    ]
-
-
 def _keys(path: Path, reading: Reading, rows: list[Row]) -> tuple[list[Row], list[str]]:
     """Give every row its system, example and trial."""
     stem = "results" if _GENERIC_FILE.fullmatch(path.stem) else path.stem
     system, notes = system_name(path, reading, told=_run_names(path), stem=stem)
-    column = next((n for n in _EXAMPLE if rows and all(given(r.get(n)) is not None for r in rows)),
+    column = next((n for n in EXAMPLE if rows and all(given(r.get(n)) is not None for r in rows)),
                   None)  # fmt: skip
     if column is None:
-        contents = [(_asked(cells), _first(cells, _PARTS["reference"])) for cells in rows]
+        contents = [(asked(cells), first(cells, PARTS["reference"])) for cells in rows]
         examples = content_ids(contents)
         notes.append("no example id: each example is named by a hash of its input")
     else:
@@ -217,42 +142,21 @@ def _run_names(path: Path) -> list[tuple[object, str]]:
     return [(named, "the name of the run"), (folder.parent.name, "the id of the run")]
 
 
-def _asked(cells: Row) -> Any:  # noqa: ANN401 - any cell
-    """Take the input; a table without such a column is hashed by whatever else it was given."""
-    asked = _first(cells, _PARTS["input"])
-    if asked is not None:
-        return asked
-    known = {*_ABOUT_THE_ANSWER, *_PARTS["output"], *_PARTS["reference"]}
-    return {name: cell for name, cell in cells.items() if name not in known and "/" not in name}
-
-
-def _first(cells: Row, names: Sequence[str]) -> Any:  # noqa: ANN401 - any cell
-    return next((cells[n] for n in names if given(cells.get(n)) is not None), None)
-
-
-def _described(
-    rows: list[Row], names: list[str], keys: list[Row], judges: list[_Judge], expected: set[str]
-) -> list[str]:
-    """Find further columns that describe the example."""
-    texts = {name for part in _PARTS.values() for name in part}
-    judged = {name for each in judges for name in (each.value, *each.explanation, *each.error)}
-    known = {*_ABOUT_THE_ANSWER, *texts, *judged, *expected, *_EXAMPLE}
-    rest = [name for name in names if name not in known and "/" not in name]
-    examples: dict[str, list[Row]] = {}
-    for cells, key in zip(rows, keys, strict=True):
-        found = {name: given(cells.get(name)) for name in rest}
-        examples.setdefault(key["example_id"], []).append(found)
-    return attribute_names(examples)
-
-
-def _judgements(cells: Row, judges: list[_Judge]) -> Iterator[tuple[Row, str | None]]:
+def _judgements(cells: Row, judges: list[Judge]) -> Iterator[tuple[Row, str | None]]:
     """Go through the judgements of one row, each with its whole explanation."""
     crash = _crash(cells)
     for judge in judges:
-        text = _first(cells, judge.explanation)
-        row = measured(cells.get(judge.value), text, _first(cells, judge.error))
+        text = first(cells, judge.explanation)
+        row = measured(cells.get(judge.value), text, first(cells, judge.error))
         facts = facts_of(judge.criterion, is_grade=judge.is_grade)
-        yield {"criterion": judge.criterion, **facts, **_or_crash(row, crash)}, as_cell(text)
+        yield (
+            {
+                "criterion": judge.criterion,
+                **facts,
+                **(row if crash is None else crashed(row, crash)),
+            },
+            as_cell(text),
+        )
     if judges:
         return
     for each in assessments_of(cells.get("assessments")):
@@ -264,7 +168,14 @@ def _judgements(cells: Row, judges: list[_Judge]) -> Iterator[tuple[Row, str | N
         text = each.get("rationale")
         row = measured(feedback.get("value"), text, _error_of(feedback.get("error")))
         scorer = str((judge_of or {}).get("source_id") or "")
-        yield {"criterion": named, "scorer": scorer, **_or_crash(row, crash)}, as_cell(text)
+        yield (
+            {
+                "criterion": named,
+                "scorer": scorer,
+                **(row if crash is None else crashed(row, crash)),
+            },
+            as_cell(text),
+        )
 
 
 def _error_of(error: object) -> object:
@@ -281,26 +192,17 @@ def _crash(cells: Row) -> str | None:
     return as_cell(error)
 
 
-def _or_crash(row: Row, crash: str | None) -> Row:
-    """Keep what was said about an answer that never came as label only."""
-    if crash is None:
-        return row
-    said = row["label"] if row["score"] is None else row["label"] or str(row["score"])
-    lost = {"score": None, "label": said, "passed": None, "status": "system_error"}
-    return {**row, **lost, "message": shortened(crash)}
-
-
 def _output(cells: Row) -> Row:
     latency = next(
         (
             (number_of(cells[name]) or 0.0) / unit
-            for name, unit in _LATENCY
+            for name, unit in LATENCY
             if number_of(given(cells.get(name))) is not None
         ),
         None,
     )
     return {
-        **{part: as_cell(_first(cells, names)) for part, names in _PARTS.items()},
+        **{part: as_cell(first(cells, names)) for part, names in PARTS.items()},
         "error": _crash(cells),
         "tokens_out": number_of(given(cells.get("token_count"))),
         "latency_s": latency,
@@ -310,7 +212,7 @@ def _output(cells: Row) -> Row:
 
 def _time(cells: Row) -> str | None:
     """Read when the answer was given: ISO text or milliseconds."""
-    told = _first(cells, ("request_time", "timestamp_ms", "timestamp"))
+    told = first(cells, ("request_time", "timestamp_ms", "timestamp"))
     number = number_of(told)
     return time_or_none(told) if number is None else moment(number / 1000)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from evaltoolkit.readers.base import Row
@@ -81,7 +82,7 @@ def _failure(evaluation: Mapping[str, Any], label: str | None) -> str | None:
 def _written(score: object) -> str:
     if isinstance(score, float) and finite_number(score) is None:
         return non_finite_name(score)
-    return shortened(as_json(score), limit=SHORT_TEXT)
+    return shortened(as_cell(score) or "", limit=SHORT_TEXT)
 
 
 def _lost(status: str, message: str, *, label: str | None) -> Row:
@@ -109,3 +110,18 @@ def points_up(criterion: str, judged: Iterable[tuple[str | None, float | None]])
     if len(votes) == 1:
         return votes.pop()
     return False if criterion.lower() in _MINIMISED and not votes else None
+
+
+def explained(place: Row, explanation: Any) -> list[Row]:  # noqa: ANN401 - any cell
+    """Keep an explanation that is too long for the score table."""
+    text = as_cell(given(explanation))
+    if text is None or shortened(text) == text:
+        return []
+    key = ("system", "example_id", "trial", "criterion", "scorer", "source")
+    kept = {name: place[name] for name in key if name in place}
+    return [{**kept, "details": as_json({"explanation": text})}]
+
+
+def of_file(path: Path, notes: list[str]) -> list[str]:
+    """Say of every note which file it is about."""
+    return [f"{path.name}: {note}" for note in notes]

@@ -16,7 +16,7 @@ from evaltoolkit.errors import listed, warn
 from evaltoolkit.readers.base import Batch, Format, Reading, Row, Source, json_lines
 from evaltoolkit.readers.flat_records import header
 from evaltoolkit.readers.promptfoo_results import Result, add_lost_parts, identify
-from evaltoolkit.readers.promptfoo_values import OVERALL, Part, crash, graded
+from evaltoolkit.readers.promptfoo_values import OVERALL, Part, crash, parts_of
 from evaltoolkit.readers.records import (
     BAD_RECORD,
     as_cell,
@@ -106,7 +106,7 @@ def _records(source: Source, reading: Reading) -> Iterator[tuple[str, Any]]:
 
 def _checked(source: Source, record: str, raw: Any, reading: Reading) -> Result | None:  # noqa: ANN401
     try:
-        each = Result(record, _laid_out(raw), graded(raw))
+        each = Result(record, _laid_out(raw), parts_of(raw))
         # What would go wrong with one result later would take the whole file along.
         hash(each.column)
         _described(each)

@@ -77,7 +77,7 @@ class Part:
         return finite_number(self.assertion.get("weight", 1)) if self.assertion else None
 
 
-def graded(raw: Row) -> list[Part]:
+def parts_of(raw: Row) -> list[Part]:
     """Give the parts of one result: overall, each assertion, further named scores, a human."""
     error = crash(raw)
     if error is not None:

@@ -20,7 +20,7 @@ from typing import Any
 from evaltoolkit.errors import listed
 from evaltoolkit.readers import ragas_annotations
 from evaltoolkit.readers.base import Batch, Format, Reading, Row, Source
-from evaltoolkit.readers.flat_records import header, records
+from evaltoolkit.readers.flat_records import flat_rows, header
 from evaltoolkit.readers.parsing import read_text
 from evaltoolkit.readers.ragas_metrics import facts, is_metric
 from evaltoolkit.readers.records import (
@@ -91,7 +91,7 @@ def detect(source: Source) -> bool:
 def _has_verdicts(source: Source) -> bool:
     """Say whether a cell of the first row is the word pass or fail, as experiments write it."""
     reading = Reading(frozenset(), on_error="skip")
-    first = next(iter(records(source, reading)), ("", {}))[1]
+    first = next(iter(flat_rows(source, reading)), ("", {}))[1]
     return any(isinstance(cell, str) and cell.lower() in _VERDICTS for cell in first.values())
 
 
@@ -100,7 +100,7 @@ def read(source: Source, reading: Reading) -> Iterator[Batch]:
     if ragas_annotations.detect(source):
         yield from ragas_annotations.read(source, reading)
         return
-    rows = _bare_rows(source, reading) if _is_bare(source) else records(source, reading)
+    rows = _bare_rows(source, reading) if _is_bare(source) else flat_rows(source, reading)
     samples = [_Sample(record, cells) for record, cells in rows]
     names = list(dict.fromkeys(name for each in samples for name in each.cells))
     criteria, notes = _criteria(samples, names)

@@ -42,6 +42,10 @@ FORMATS: dict[str, str] = {
     "mlflow": "mlflow",
     "phoenix": "phoenix",
     "lighteval": "lighteval",
+    "swe_bench": "swe_bench",
+    "tau_bench": "tau_bench",
+    "terminal_bench": "terminal_bench",
+    "bfcl": "bfcl",
     "table": "table",
 }
 """Name of each built-in format and its module, in the order in which files are tried."""

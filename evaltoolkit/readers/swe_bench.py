@@ -33,6 +33,7 @@ from evaltoolkit.readers.swe_bench_instances import (
 _MARKS = (b'"resolved"', b'"resolved_ids"', b'"per_instance_details"', b'"leaderboards"')
 _REPORT = frozenset({"patch_exists", "patch_successfully_applied", "tests_status", "patch_is_None"})
 _LISTS = frozenset({"no_generation", "no_logs", "generated", "with_logs", "no_apply", "applied"})
+_ATTEMPTED = frozenset({"generated", "with_logs", "applied"})
 _SUMMARY = frozenset({"resolved_ids", "unresolved_ids", "submitted_instances"})
 _NOT_ATTEMPTED = "the harness was given no prediction for it"
 _NO_PATCH = "the system wrote no patch"
@@ -40,10 +41,7 @@ _NOT_EVALUATED = "the harness could not finish the evaluation; its log says why"
 
 # What each list says of its instances. Later lists say more than earlier ones.
 _SAYS: dict[str, Row] = {
-    **{
-        name: told(False, label="unresolved")
-        for name in ("generated", "with_logs", "applied", "unresolved_ids")
-    },
+    **{name: told(False, label="unresolved") for name in (*sorted(_ATTEMPTED), "unresolved_ids")},
     "no_apply": told(False, label="unresolved", message="the patch could not be applied"),
     "incomplete_ids": lost("unscored", _NOT_ATTEMPTED, label="incomplete"),
     "no_generation": lost("system_error", _NO_PATCH, label="no_generation"),
@@ -108,8 +106,8 @@ def _is_counts(document: Row) -> bool:
 
 def is_companion(source: Source) -> bool:
     """Say whether a file counts resolved instances by repository or year."""
-    return not source.is_folder and isinstance(source.document, dict) and _is_counts(
-        source.document
+    return (
+        not source.is_folder and isinstance(source.document, dict) and _is_counts(source.document)
     )
 
 
@@ -152,39 +150,35 @@ def _submission(folder: Path, reading: Reading) -> Batch:
             batch.scores = [*batch.scores, *parts_of]
             batch.details = [*batch.details, report.details()]
     batch.scores = [*rows.values(), *batch.scores]
-    if contradicted:
+    if contradicted and "scores" in reading.want:
         warn(
             f"{folder}: results.json and the reports in logs/ disagree on {len(contradicted)} "
             f"instance(s): {listed(contradicted)}; results.json was followed"
         )
     batch.outputs = list(patches(folder, submission, reading))
-    batch.notes.extend(_without_failures(results, listing, batch.scores))
+    batch.notes.extend(_absent(folder, results, listing, len(rows), reading))
     return batch
 
 
 def _lists(path: Path, document: Row, reading: Reading) -> Batch:
     submission, notes = submission_of(path, reading)
     rows = list(_listed(path, document, submission, reading))
-    missing = _without_failures(path, document, rows)
-    if missing:
-        warn(f"{path}: {missing[0]}")
-    return Batch(scores=rows, notes=[*notes, *missing])
+    return Batch(scores=rows, notes=[*notes, *_absent(path, path, document, len(rows), reading)])
 
 
-def _without_failures(path: Path, document: Row, rows: list[Row] | object) -> list[str]:
+def _absent(place: Path, results: Path, document: Row, here: int, reading: Reading) -> list[str]:
     """Say how many instances are nowhere: attempted and not resolved, or never attempted."""
-    if document.keys() & {"generated", "with_logs", "applied"} or not isinstance(rows, list):
+    total = sum(part["total"] for part in _totals(results.with_name("resolved_by_repo.json")))
+    if document.keys() & _ATTEMPTED or (total and total <= here):
         return []
-    total = sum(part["total"] for part in _totals(path.with_name("resolved_by_repo.json")))
-    here = len({row["example_id"] for row in rows})
-    count = f"{total - here} of {total} instances are" if total > here else "such instances are"
-    if total and total <= here:
-        return []
-    return [
-        "results.json does not list the instances that were attempted and not resolved, or never "
-        f"attempted: {count} missing here, so the mean is no resolution rate (the reports in "
-        "logs/ have them; read the folder of the submission)"
-    ]
+    count = f"{total - here} of {total}" if total else "how many is not told"
+    text = (
+        f"{place}: results.json does not list the instances that were attempted and not resolved, "
+        f"and those without a report in logs/ are missing ({count}): the mean is no resolution rate"
+    )
+    if "scores" in reading.want:
+        warn(text)
+    return [text]
 
 
 def _totals(path: Path) -> list[Row]:
@@ -211,9 +205,7 @@ def _summary(path: Path, document: Row, reading: Reading) -> Batch:
     return Batch(scores=rows, aggregates=[aggregate], notes=notes)
 
 
-def _listed(
-    path: Path, document: Row, submission: Submission, reading: Reading
-) -> Iterator[Row]:
+def _listed(path: Path, document: Row, submission: Submission, reading: Reading) -> Iterator[Row]:
     said: dict[str, Row] = {}
     # In the order of what the lists say, so that "resolved" is not undone by "generated".
     for name in sorted(document, key=lambda name: list(_SAYS).index(name) if name in _SAYS else 0):
@@ -237,9 +229,7 @@ def _reports(path: Path, document: Row, reading: Reading) -> Batch:
     )
 
 
-def _parts(
-    path: Path, document: Row, submission: Submission, reading: Reading
-) -> Iterator[Report]:
+def _parts(path: Path, document: Row, submission: Submission, reading: Reading) -> Iterator[Report]:
     for instance, content in document.items():
         if isinstance(content.get("resolved"), bool):
             yield Report(submission, instance, content, f"{path.parent.name}/{path.name}")

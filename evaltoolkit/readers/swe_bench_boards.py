@@ -13,7 +13,7 @@ from typing import Any
 
 from evaltoolkit.errors import listed, warn
 from evaltoolkit.readers.base import Batch, Reading, Row
-from evaltoolkit.readers.benchmark_values import lost, told
+from evaltoolkit.readers.benchmark_values import counted, lost, told
 from evaltoolkit.readers.records import BAD_RECORD, finite_number
 from evaltoolkit.readers.swe_bench_instances import RESOLVED, TASK, instance_key
 
@@ -50,11 +50,11 @@ def read_boards(path: Path, document: Row, reading: Reading) -> Iterator[Batch]:
             yield batch
     if bare:
         yield Batch(notes=[f"{bare} entries of {path.name} have a percentage and no instances"])
-    if contradictions:
+    if contradictions and "scores" in reading.want:
         warn(
-            f"{path}: the instances of {len(contradictions)} entry(ies) contradict the percentage "
-            f"of the same entry: {'; '.join(contradictions)}; the instances were read, so ask the "
-            "publisher before you use them"
+            f"{path}: the instances of {counted(len(contradictions), ('entry', 'entries'))} "
+            f"contradict the percentage reported: {'; '.join(contradictions)}; the instances were "
+            "read, so ask the publisher before you use them"
         )
 
 

@@ -1,4 +1,4 @@
-"""Instances of SWE-bench: whose they are, their keys, and the report of the tests on one of them."""
+"""Instances of SWE-bench: whose they are, their keys, and the report of their tests."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ _NAME = re.compile(r"(?m)^\s*name:\s*['\"]?(.+?)['\"]?\s*$")
 _HARNESS = "run_evaluation"
 # Folders of a submission; what lies above them is the submission.
 _INNER = frozenset({"logs", "results"})
+_FILES_OF_A_SUBMISSION = frozenset({"report", "results", "resolved_by_repo", "resolved_by_time"})
 
 
 @dataclass(frozen=True)
@@ -58,12 +59,10 @@ def submission_of(path: Path, reading: Reading) -> tuple[Submission, list[str]]:
     run_id = folder.name
     if len(folders) > 2 and folders[2].name == _HARNESS:
         run_id = folders[1].name
-    stated = [(_stated_name(folder / "metadata.yaml"), f"{folder.name}/metadata.yaml")]
-    stem = path.stem if folder == path.resolve().parent else folder.name
-    if reading.system or stated[0][0] or stem == path.stem:
-        system, notes = system_name(path, reading, told=stated)
-    else:
-        system, notes = stem, [f"system {stem!r} taken from the folder name: the file names none"]
+    told = [(_stated_name(folder / "metadata.yaml"), f"{folder.name}/metadata.yaml")]
+    if path.stem in _FILES_OF_A_SUBMISSION:
+        told.append((folder.name, "the folder name: the file names none"))
+    system, notes = system_name(path, reading, told=told)
     return Submission(system, run_id), notes
 
 
@@ -112,7 +111,7 @@ def report_rows(report: Report) -> list[Row]:
     """Give the verdict on an instance, then the shares of its tests that passed."""
     if not report.has_patch:
         verdict = lost("system_error", "the system wrote no patch", label="no_generation")
-        parts = {name: verdict for name in _GROUPS.values()}
+        parts = dict.fromkeys(_GROUPS.values(), verdict)
     else:
         applied = report.content.get("patch_successfully_applied") is not False
         resolved = report.content["resolved"]

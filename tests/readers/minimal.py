@@ -617,7 +617,33 @@ def phoenix_spans(folder: Path) -> Path:
     return path
 
 
+def lighteval(folder: Path) -> Path:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    place = folder / "details" / "lab" / "model-a" / "2026-01-02T03-04-05.678901"
+    place.mkdir(parents=True)
+    rows = [
+        {
+            "doc": {
+                "id": f"d{number}",
+                "query": f"question {number}",
+                "choices": ["yes", "no"],
+                "gold_index": [0],
+                "task_name": "sums|0",
+            },
+            "metric": {"acc": 1 - number},
+            "model_response": {"text": ["yes"], "logprobs": [0.5]},
+        }
+        for number in range(2)
+    ]
+    path = place / "details_sums|0_2026-01-02T03-04-05.678901.parquet"
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    return path
+
+
 MINIMAL: dict[str, Write] = {
+    "lighteval": lighteval,
     "table": table_jsonl,
     "table:csv": table_csv,
     "inspect": inspect_json,

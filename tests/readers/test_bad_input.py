@@ -25,7 +25,7 @@ every_format = pytest.mark.parametrize("name", list(MINIMAL))
 
 
 def _is_archive(path: Path) -> bool:
-    return path.read_bytes().startswith(b"PK")
+    return path.read_bytes().startswith((b"PK", b"PAR1"))
 
 
 @pytest.fixture

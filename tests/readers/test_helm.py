@@ -7,7 +7,6 @@ and were typed in.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -130,7 +129,7 @@ def test_a_metric_at_k_and_one_where_less_is_better(tmp_path: Path) -> None:
     scores = read_scores(run(tmp_path, rows)).set_index("criterion")
     assert scores.loc["exact_match@5", "upper_bound"] == 1.0
     assert scores["higher_is_better"].tolist() == [True, False]
-    assert math.isnan(scores.loc["wer_score", "upper_bound"])
+    assert scores["upper_bound"].isna().tolist() == [False, True]
 
 
 def test_a_stat_that_measured_nothing_is_no_zero(tmp_path: Path) -> None:
@@ -235,6 +234,17 @@ def test_the_report_has_what_helm_reported(tmp_path: Path) -> None:
     assert alone["system"].tolist() == ["lab/owl-2"] * 2
 
 
+def test_a_renamed_file_is_read_and_named_as_it_is(tmp_path: Path) -> None:
+    rows = [instance("id1", stat("exact_match", 1.0)), 7]
+    path = tmp_path / "owl.json"
+    path.write_text(json.dumps(rows), "utf-8")
+    with pytest.warns(EvalToolkitWarning):
+        scores = read_scores(path, on_error="skip")
+    assert scores["source"].tolist() == [f"{tmp_path.name}/owl.json: record 0"]
+    assert scores["system"].tolist() == [tmp_path.name]
+    assert scores.attrs["problems"][0]["file"] == str(path)
+
+
 @pytest.mark.parametrize("name", ["run_spec.json", "stats.json", "scenario.json"])
 def test_a_neighbour_alone_has_no_scores(name: str, tmp_path: Path) -> None:
     place = run(tmp_path, [instance("id1", stat("exact_match", 1.0))])
@@ -255,6 +265,20 @@ def test_a_bad_record_is_named(tmp_path: Path) -> None:
         scores = read_scores(place, on_error="skip")
     assert len(scores) == 1
     assert [each["record"] for each in scores.attrs["problems"]] == ["record 1", "record 2"]
+
+
+def test_a_request_that_belongs_to_nobody_is_a_bad_record(tmp_path: Path) -> None:
+    lost = {"train_trial_index": 0, "result": {"success": False}}
+    wrong = request("id1", "a wren", train_trial_index=-1)
+    rows = [instance("id1", stat("exact_match", 1.0))]
+    place = run(tmp_path, rows, requests=[request("id1", "a wren"), lost, wrong])
+    assert read_scores(place)["status"].tolist() == ["scored"]
+    with pytest.raises(ReadError, match=r"scenario_state\.json: request_states\[1\]"):
+        read_outputs(place)
+    with pytest.warns(EvalToolkitWarning):
+        outputs = read_outputs(place, on_error="skip")
+    assert len(outputs) == 1
+    assert len(outputs.attrs["problems"]) == 2
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from evaltoolkit.readers import read_details, read_outputs, read_scores
 from evaltoolkit.readers.base import Source
 from evaltoolkit.readers.phoenix import FORMAT
 
+LONG = "x" * 400
 SPANS = "context.span_id,label,score,explanation\n"
 
 
@@ -77,9 +78,7 @@ def test_a_reply_that_could_not_be_parsed_is_no_zero(tmp_path: Path) -> None:
     scores = read_scores(path)
     assert scores["status"].tolist() == ["scored", "scorer_error", "scorer_error"]
     assert scores["label"].tolist()[1:] == ["NOT_PARSABLE"] * 2
-    assert "the tool wrote the score 0.0" in scores["message"].tolist()[1].replace("'", "").replace(
-        '"', ""
-    )
+    assert scores["message"].tolist()[1].endswith("the tool wrote the score 0.0")
     assert "wrote" not in scores["message"].tolist()[2]
 
 
@@ -153,13 +152,14 @@ def test_an_experiment_becomes_rows(tmp_path: Path) -> None:
 
 def test_a_run_that_failed_loses_its_scores(tmp_path: Path) -> None:
     runs = [
-        run("e1", note("exact", 1.0), note("tone", 0.5)),
+        run("e1", note("exact", 1.0), note("tone", 0.5, annotator_kind="LLM")),
         run("e2", note("exact", 0.0), error="TimeoutError: 30 s", output=None),
     ]
     scores = read_scores(experiment(tmp_path, runs))
     lost = scores[scores["example_id"] == "e2"]
     assert lost["status"].tolist() == ["system_error"] * 2
     assert lost["criterion"].tolist() == ["exact", "tone"]
+    assert lost["scorer"].tolist() == ["", "LLM"]
     assert lost["label"].tolist()[0] == "0.0"
     assert lost["message"].tolist()[1] == "TimeoutError: 30 s"
 
@@ -194,7 +194,7 @@ def test_flat_runs(tmp_path: Path) -> None:
     path = flat(
         tmp_path,
         {"tool_call_sequence": ["look"], "input_tokens": 9, "output_tokens": 2},
-        {"arm": "crow", "repeat": 1, "correct": False, "score": 0.25, "judge_explanation": "x" * 400},
+        {"arm": "crow", "repeat": 1, "correct": False, "score": 0.25, "judge_explanation": LONG},
         {"question_id": "q2", "score": None},
         {"question_id": "q3", "error": "Timeout", "correct": False, "score": 0.0},
         {"question_id": "q4", "score": None, "correct": None},
