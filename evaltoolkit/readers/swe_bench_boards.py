@@ -21,6 +21,7 @@ _DETAILS = "per_instance_details"
 # Percentages are printed with one or two digits.
 _ROUNDING = 0.051
 _FEW = 5
+_CONTRADICT = ("entry contradicts", "entries contradict")
 
 
 def is_boards(document: Mapping[str, Any]) -> bool:
@@ -49,12 +50,12 @@ def read_boards(path: Path, document: Row, reading: Reading) -> Iterator[Batch]:
             contradictions += [problem] if problem else []
             yield batch
     if bare:
-        yield Batch(notes=[f"{bare} entries of {path.name} have a percentage and no instances"])
+        yield Batch(notes=[f"{path.name}: {bare} entry(ies) with a percentage and no instances"])
     if contradictions and "scores" in reading.want:
         warn(
-            f"{path}: the instances of {counted(len(contradictions), ('entry', 'entries'))} "
-            f"contradict the percentage reported: {'; '.join(contradictions)}; the instances were "
-            "read, so ask the publisher before you use them"
+            f"{path}: {counted(len(contradictions), _CONTRADICT)} by the instances the percentage "
+            f"reported beside them: {'; '.join(contradictions)}; the instances were read, so ask "
+            "the publisher before you use them"
         )
 
 

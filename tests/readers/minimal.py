@@ -642,6 +642,78 @@ def lighteval(folder: Path) -> Path:
     return path
 
 
+def swe_bench(folder: Path) -> Path:
+    reports = {
+        f"lab__tool-{number}": {
+            "patch_is_None": False,
+            "patch_exists": True,
+            "patch_successfully_applied": True,
+            "resolved": number == 1,
+        }
+        for number in (1, 2)
+    }
+    return document(folder / "model-a.json", reports)
+
+
+def tau_bench(folder: Path) -> Path:
+    rows = [
+        {"task_id": number, "reward": float(number), "info": {}, "traj": [], "trial": 0}
+        for number in range(2)
+    ]
+    return document(folder / "model-a.json", rows)
+
+
+def tau_bench_simulations(folder: Path) -> Path:
+    rows = [
+        {
+            "id": f"s{number}",
+            "task_id": str(number),
+            "trial": 0,
+            "termination_reason": "user_stop",
+            "reward_info": {"reward": float(number)},
+        }
+        for number in range(2)
+    ]
+    info = {"user_info": {}, "agent_info": {"llm": "model-a"}}
+    return document(folder / "run.json", {"info": info, "tasks": [], "simulations": rows})
+
+
+def tau_bench_judges(folder: Path) -> Path:
+    rows = [
+        {
+            "simulation_id": f"s{number}",
+            "task_id": str(number),
+            "label": "model-a",
+            "tau2_reward": 1.0,
+            "judge_verdict": "pass",
+            "judge_prompt_name": "outcome",
+        }
+        for number in range(2)
+    ]
+    return json_lines(folder / "judges.jsonl", rows)
+
+
+def terminal_bench(folder: Path) -> Path:
+    rows = [
+        {
+            "trial_name": f"task-{number}.1-of-1",
+            "task_id": f"task-{number}",
+            "is_resolved": number == 1,
+            "failure_mode": "unset",
+            "parser_results": {"test": "passed" if number == 1 else "failed"},
+        }
+        for number in range(2)
+    ]
+    return document(folder / "model-a.json", {"id": "r1", "results": rows})
+
+
+def bfcl(folder: Path) -> Path:
+    failure = {"model_name": "model-a", "valid": False, "error": ["wrong"], "error_type": "value"}
+    rows: list[dict[str, Any]] = [{"accuracy": 0.0, "correct_count": 0, "total_count": 2}]
+    rows += [{"id": f"simple_{number}", **failure} for number in range(2)]
+    return json_lines(folder / "BFCL_v4_simple_score.json", rows)
+
+
 MINIMAL: dict[str, Write] = {
     "lighteval": lighteval,
     "table": table_jsonl,
@@ -680,5 +752,11 @@ MINIMAL: dict[str, Write] = {
     "phoenix": phoenix,
     "phoenix:flat": phoenix_flat,
     "phoenix:spans": phoenix_spans,
+    "swe_bench": swe_bench,
+    "tau_bench": tau_bench,
+    "tau_bench:simulations": tau_bench_simulations,
+    "tau_bench:judges": tau_bench_judges,
+    "terminal_bench": terminal_bench,
+    "bfcl": bfcl,
 }
 """How to write the smallest valid file of each format; new formats go below, one line each."""

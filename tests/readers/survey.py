@@ -53,7 +53,7 @@ def read(entry: Mapping[str, Any], data: Path) -> pd.DataFrame:
 
 def _prepared(path: Path, entry: Mapping[str, Any]) -> pd.DataFrame:
     """Read a flat file that names its columns as it likes, as far as numbers and names go."""
-    frame = pd.read_csv(path)
+    frame = pd.read_json(path) if path.suffix == ".json" else pd.read_csv(path)
     prepare = entry.get("prepare", {})
     for column, codes in prepare.get("replace", {}).items():
         texts = frame[column].astype(str).str.removesuffix(".0")

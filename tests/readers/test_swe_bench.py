@@ -82,7 +82,7 @@ class TestLists:
         path = document(tmp_path / "agent" / "results" / "resolved_by_repo.json", counts)
         with pytest.raises(et.ReadError, match="read_report"):
             et.read_scores(path)
-        assert et.read_report(path).table["value"].tolist() == [1.0]
+        assert et.read_report(path).aggregates["value"].tolist() == [1.0]
 
     def test_the_summary_of_the_harness(self, tmp_path: Path) -> None:
         summary = {
@@ -172,7 +172,7 @@ class TestBoards:
         with pytest.warns(et.EvalToolkitWarning) as caught:
             scores = et.read_scores(path)
         (text,) = [str(each.message) for each in caught]
-        assert "1 entry contradict" in text
+        assert "1 entry contradicts" in text
         assert "'odd' resolves 4 of 40 (10.0 %) and reports 52.8 %" in text
         assert "good" not in text
         assert scores.groupby("system")["score"].mean().to_dict() == {"good": 0.5, "odd": 0.1}
@@ -189,9 +189,9 @@ class TestBoards:
         scores = et.read_scores(path)
         assert scores["system"].unique().tolist() == ["whole"]
         assert scores.attrs["notes"] == [
-            "1 entries of boards.json have a percentage and no instances"
+            "boards.json: 1 entry(ies) with a percentage and no instances"
         ]
-        assert et.read_report(path).table["value"].tolist() == [70.0, 50.0]
+        assert et.read_report(path).aggregates["value"].tolist() == [70.0, 50.0]
         outputs = et.read_outputs(path)
         assert outputs["cost_usd"].tolist() == [0.5, 0.5]
 
