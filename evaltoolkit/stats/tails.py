@@ -104,7 +104,7 @@ def standard_error_nodes(df: float) -> tuple[Floats, Floats]:
     low, high = ((end * 2 / df) ** (1 / 6) for end in ends)
     # In the cube root of the ratio the density is smooth even with two degrees of freedom.
     root = low + (nodes + 1) / 2 * (high - low)
-    scale: Floats = root**3
+    scale = np.asarray(root**3, dtype=np.float64)
     log_density = df * np.log(scale) - df * scale**2 / 2 - np.log(root)
     density: Floats = weights * np.exp(log_density - log_density.max())
     return scale, density / density.sum()
