@@ -281,6 +281,7 @@ class Format:
         folders: Whether a folder as a whole can be of this format (a run directory).
         companions: For files that only accompany others (aggregates next to samples): such a
             file is read for the report, but it is no error that it has no scores.
+        remedy: What to do where only such companions are at hand, in a few words.
         signs: What its files are recognised by, in a few words for people.
         quirks: What a reader of its results should know: what was seen in real files and what
             becomes of it, in a sentence or two.
@@ -293,6 +294,7 @@ class Format:
     tables: frozenset[TableName] = frozenset({"scores"})
     folders: bool = False
     companions: Callable[[Source], bool] = lambda source: False
+    remedy: str = ""
     signs: str = ""
     quirks: str = ""
 

@@ -25,13 +25,18 @@ from typing import Any, NamedTuple
 
 from evaltoolkit.errors import ReadError
 from evaltoolkit.readers.base import Batch, Format, Reading, Row, Source, json_lines
-from evaltoolkit.readers.evalshift_run import ROLES, Run, open_run
-from evaltoolkit.readers.records import as_cell, as_json, finite_number
+from evaltoolkit.readers.evalshift_coverage import check_coverage, coverage_counts, coverage_of
+from evaltoolkit.readers.evalshift_outputs import called_outputs, traced_outputs
+from evaltoolkit.readers.evalshift_run import ROLES, Run, criterion_of, open_run
+from evaltoolkit.readers.evalshift_traces import TRACE_KEYS
+from evaltoolkit.readers.records import as_json, finite_number
 
 _SCORE_KEYS = frozenset({"evaluator_name", "example_id", "source_score", "target_score"})
 _CALL_KEYS = frozenset({"role", "model_id", "prompt_id", "example_id", "text"})
 _ANALYSIS_KEYS = frozenset({"comparisons", "n_records", "slices"})
 _STATE_KEYS = frozenset({"run_id", "models", "config_hash"})
+
+_FILES = {_SCORE_KEYS: "scores.jsonl", _CALL_KEYS: "raw.jsonl", TRACE_KEYS: "traces.jsonl"}
 
 _DRIFT_KINDS = frozenset(
     {
@@ -42,7 +47,6 @@ _DRIFT_KINDS = frozenset(
         "agent_trace",
     }
 )
-_OLD_KINDS = ("tool_arguments", "semantic", "llm_judge")
 _CALL_TROUBLE = ("upstream call failed", "output truncated")
 _NOT_MEASURED = "EvalShift measured nothing on this pair"
 _METRICS = ("delta_avg_score", "effect_size", "p_value", "p_value_corrected")
@@ -72,12 +76,12 @@ def _detect(source: Source) -> bool:
         return _is_run_folder(source.path)
     if source.is_json_lines:
         keys = source.keys()
-        return keys >= _SCORE_KEYS or keys >= _CALL_KEYS
+        return any(keys >= known for known in (_SCORE_KEYS, _CALL_KEYS, TRACE_KEYS))
     return _is_companion(source)
 
 
 def _is_run_folder(folder: Path) -> bool:
-    has_rows = any((folder / name).is_file() for name in ("scores.jsonl", "raw.jsonl"))
+    has_rows = any((folder / name).is_file() for name in _FILES.values())
     state = folder / "state.json"
     return has_rows and state.is_file() and Source(state).keys() >= _STATE_KEYS
 
@@ -92,16 +96,17 @@ def _read(source: Source, reading: Reading) -> Iterator[Batch]:
     if reading.want & {"scores", "details"} and (path := _file(source, _SCORE_KEYS, run)):
         yield from _scores(path, run, reading)
     if "outputs" in reading.want and (path := _file(source, _CALL_KEYS, run)):
-        yield from _outputs(path, run, reading)
-    if "report" in reading.want and (run.folder / "analysis.json").is_file():
-        yield Batch(aggregates=list(_aggregates(run)))
+        yield from called_outputs(path, run, reading)
+    if "outputs" in reading.want and _file(source, TRACE_KEYS, run):
+        yield Batch(outputs=list(traced_outputs(run)))
+    if "report" in reading.want:
+        yield Batch(aggregates=[*_aggregates(run), *coverage_counts(run)])
     yield Batch(notes=run.notes)
 
 
 def _file(source: Source, keys: frozenset[str], run: Run) -> Path | None:
     if source.is_folder:
-        name = "scores.jsonl" if keys is _SCORE_KEYS else "raw.jsonl"
-        path = run.folder / name
+        path = run.folder / _FILES[keys]
         return path if path.is_file() else None
     return source.path if source.is_json_lines and source.keys() >= keys else None
 
@@ -109,6 +114,7 @@ def _file(source: Source, keys: frozenset[str], run: Run) -> Path | None:
 def _scores(path: Path, run: Run, reading: Reading) -> Iterator[Batch]:
     records = list(_records(path, reading))
     drift = _self_referenced(records)
+    check_coverage(run, ((record.criterion, record.row) for record in records))
     rows = _unless_bad(path, records, run, reading, drift)
     while chunk := list(islice(rows, _ROWS_AT_A_TIME)):
         scores = [row for row, _ in chunk]
@@ -129,20 +135,7 @@ def _records(path: Path, reading: Reading) -> Iterator[_Record]:
             )
             reading.bad_record(path, name, error)
             continue
-        evaluator = str(row["evaluator_name"])
-        kind = _kind(evaluator, row.get("kind"))
-        yield _Record(name, row, kind, _criterion(evaluator, kind))
-
-
-def _kind(evaluator: str, kind: object) -> str:
-    if kind:
-        return str(kind)
-    return next((old for old in _OLD_KINDS if evaluator.startswith(old + ".")), "")
-
-
-def _criterion(evaluator: str, kind: str) -> str:
-    named = not kind or evaluator == kind or evaluator.startswith(kind + ".")
-    return evaluator if named else f"{kind}.{evaluator}"
+        yield _Record(name, row, *criterion_of(str(row["evaluator_name"]), row.get("kind")))
 
 
 def _self_referenced(records: list[_Record]) -> dict[str, bool]:
@@ -288,9 +281,7 @@ def _key(row: Row) -> Row:
 
 
 def _unmeasured(run: Run, drift: dict[str, bool]) -> Iterator[Row]:
-    for coverage in run.state.get("evaluator_coverage") or []:
-        evaluator = str(coverage["evaluator_name"])
-        criterion = _criterion(evaluator, _kind(evaluator, coverage.get("kind")))
+    for criterion, coverage in coverage_of(run):
         for pair in coverage.get("unmeasured") or []:
             for role in ROLES:
                 yield {
@@ -305,60 +296,19 @@ def _unmeasured(run: Run, drift: dict[str, bool]) -> Iterator[Row]:
                 }
 
 
-def _outputs(path: Path, run: Run, reading: Reading) -> Iterator[Batch]:
-    replayed = 0
-    rows: list[Row] = []
-    for name, call in json_lines(path, reading):
-        try:
-            row = _output(call, run)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            reading.bad_record(path, name, error)
-            continue
-        replayed += bool(row["cached"])
-        rows.append({**row, "source": f"{path}: {name}"})
-        if len(rows) == _ROWS_AT_A_TIME:
-            yield Batch(outputs=rows)
-            rows = []
-    if replayed:
-        run.notes.append(f"{replayed} call(s) came from the cache: their latency is left empty")
-    yield Batch(outputs=rows)
-
-
-def _output(call: Row, run: Run) -> Row:
-    trace = call.get("trace")
-    replayed = bool(call.get("cached") or call.get("cached_rounds"))
-    latency = None if replayed else finite_number(call.get("latency_ms"))
-    example = str(call["example_id"])
-    return {
-        "run_id": call.get("run_id") or run.run_id,
-        "system": run.systems[str(call["role"])],
-        "task": call.get("prompt_id") or "",
-        "example_id": example,
-        "trial": call.get("sample_index", 0),
-        **run.text(example),
-        "output": as_cell(call.get("text")),
-        "error": as_cell(call.get("error")),
-        "finish_reason": call.get("finish_reason"),
-        "tool_calls": None if trace is None else as_json(trace.get("calls") or []),
-        "cost_usd": call.get("cost_usd"),
-        "tokens_in": call.get("input_tokens"),
-        "tokens_out": call.get("output_tokens"),
-        "latency_s": None if latency is None else latency / 1000,
-        "cached": replayed,
-        **run.example(example),
-    }
-
-
 def _aggregates(run: Run) -> Iterator[Row]:
-    analysis: Any = Source(run.folder / "analysis.json").document
+    path = run.folder / "analysis.json"
+    if not path.is_file():
+        return
+    analysis: Any = Source(path).document
     for each in analysis.get("comparisons") or []:
-        evaluator = str(each["evaluator_name"])
+        criterion = criterion_of(str(each["evaluator_name"]), each.get("kind"))[1]
         for metric in _METRICS:
             yield {
                 "run_id": analysis.get("run_id") or run.run_id,
                 "system": run.systems["target"],
                 "task": each.get("prompt_id") or "",
-                "criterion": _criterion(evaluator, _kind(evaluator, each.get("kind"))),
+                "criterion": criterion,
                 "metric": metric,
                 "value": each.get(metric),
                 "n": each.get("n"),
@@ -374,6 +324,13 @@ FORMAT = Format(
     detect=_detect,
     read=_read,
     tables=frozenset({"scores", "outputs", "details", "report"}),
+    signs="a folder with state.json and scores.jsonl; lines with source_score and target_score",
+    quirks=(
+        "A row holds both sides of a pair and becomes two rows, each versus the other. The 0.5 of "
+        "a row with an error is a label; raw.jsonl tells which side failed. Pairs that only "
+        "state.json knows are unscored. Samples are trials; kinds that fix the source at 1 are "
+        "self_referenced; imported traces fill the outputs."
+    ),
     folders=True,
     companions=lambda source: not source.is_folder and _is_companion(source),
 )

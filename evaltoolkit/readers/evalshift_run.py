@@ -9,12 +9,29 @@ from pathlib import Path
 from typing import Any
 
 from evaltoolkit.readers.base import Reading, Row, Source, json_lines
+from evaltoolkit.readers.evalshift_traces import Side, imported_traces
 from evaltoolkit.readers.records import as_cell
 
 ROLES = ("source", "target")
 """The two sides of a pair: the baseline and the candidate."""
 
 _OTHER = {"source": "target", "target": "source"}
+_OLD_KINDS = ("tool_arguments", "semantic", "llm_judge")
+
+
+def criterion_of(evaluator: str, kind: object) -> tuple[str, str]:
+    """Give the kind of an evaluator, also of rows that are too old to hold it, and its criterion.
+
+    Example:
+        >>> criterion_of("routing", "tool_selection.divergence")[1]
+        'tool_selection.divergence.routing'
+        >>> criterion_of("semantic.cosine", None)
+        ('semantic', 'semantic.cosine')
+    """
+    guessed = (old for old in _OLD_KINDS if evaluator.startswith(old + "."))
+    known = str(kind) if kind else next(guessed, "")
+    named = not known or evaluator == known or evaluator.startswith(known + ".")
+    return known, evaluator if named else f"{known}.{evaluator}"
 
 
 @dataclass
@@ -82,6 +99,18 @@ class Run:
                     int(call.get("sample_index") or 0)
                 )
         return failures
+
+    @cached_property
+    def traces(self) -> dict[Side, Row]:
+        """What imported traces say of each side of an example."""
+        return imported_traces(self.folder / "traces.jsonl", self.reading, run_id=self.run_id)
+
+    @cached_property
+    def called(self) -> set[Side]:
+        """The sides of which ``raw.jsonl`` has a call."""
+        names = ("prompt_id", "example_id", "role")
+        keys = (tuple(str(call.get(name)) for name in names) for call in self._calls())
+        return {(key[0], key[1], key[2]) for key in keys}
 
     def _called_models(self) -> Row:
         models: Row = {}

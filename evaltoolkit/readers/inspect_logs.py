@@ -110,7 +110,7 @@ def archived_log(archive: Archive, reading: Reading) -> Log:
     names = archive.names
     ended = _HEADER in names
     header = _checked(archive.json(_HEADER if ended else _START), archive.path)
-    if _REDUCTIONS in names:
+    if _REDUCTIONS in names and _needs_reductions(names, reading):
         header["reductions"] = archive.json(_REDUCTIONS)
     log = Log(archive.path, header, _members(archive, names, reading))
     if not ended:
@@ -119,6 +119,10 @@ def archived_log(archive: Archive, reading: Reading) -> Log:
             "journal"
         )
     return log
+
+
+def _needs_reductions(names: list[str], reading: Reading) -> bool:
+    return "report" in reading.want or not any(name.startswith(_SAMPLES) for name in names)
 
 
 def _members(archive: Archive, names: list[str], reading: Reading) -> Iterator[Record]:

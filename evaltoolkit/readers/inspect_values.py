@@ -36,11 +36,17 @@ class Measured(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """One measurement of one sample."""
+    """One measurement of one sample; ``name`` is the key of its score in the log."""
 
     criterion: str
     scorer: str
     measured: Measured
+    name: str
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it is one key of a value that is an object."""
+        return self.criterion != self.name
 
 
 def measure(value: object) -> Measured:
@@ -54,7 +60,7 @@ def measure(value: object) -> Measured:
     """
     if isinstance(value, str):
         return _measure_text(value)
-    if value is None:
+    if value is None or value == {}:
         return Measured(None, message="the scorer gave no value")
     if isinstance(value, bool):
         return Measured(float(value))
@@ -127,6 +133,12 @@ class Scorers:
         return str(named.pop()) if len(named) == 1 else None
 
     @property
+    def roles(self) -> dict[str, str]:
+        """Which model played which further role, e.g. that of a grader or an attacker."""
+        named = ((str(role), _model_name(model)) for role, model in self._roles.items())
+        return {role: model for role, model in named if model}
+
+    @property
     def first(self) -> str:
         """The name of the only scorer, for logs of the time when there was just one."""
         names = [*self._specs, *(str(entry["scorer"]) for entry in self.reported)]
@@ -137,11 +149,11 @@ class Scorers:
         for name, score in scores.items():
             value = score.get("value") if isinstance(score, Mapping) else score
             scorer = self.title(name)
-            if isinstance(value, Mapping):
+            if isinstance(value, Mapping) and value:
                 for key, part in value.items():
-                    yield Judged(f"{name}.{key}", scorer, measure(part))
+                    yield Judged(f"{name}.{key}", scorer, measure(part), name)
             else:
-                yield Judged(name, scorer, measure(value))
+                yield Judged(name, scorer, measure(value), name)
 
     def title(self, criterion: str) -> str:
         """Name the scorer of a criterion, with its judge model where the log tells it."""
@@ -213,6 +225,9 @@ def _keyed(scorer: str, keys: list[str]) -> list[str]:
 
 
 def _model_name(value: object) -> str | None:
+    """Name a model; a role can be played by several."""
+    if isinstance(value, list):
+        return ", ".join(name for name in map(_model_name, value) if name) or None
     name = value.get("model") if isinstance(value, Mapping) else value
     return name if isinstance(name, str) and name else None
 

@@ -17,8 +17,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from evaltoolkit.errors import ReadError, listed
+from evaltoolkit.errors import listed, warn
 from evaltoolkit.readers.base import Batch, Format, Reading, Row, Source, json_lines
+from evaltoolkit.readers.lm_eval_layouts import answers_per_request, modern, points_up
 from evaltoolkit.readers.lm_eval_results import (
     Results,
     criterion,
@@ -82,6 +83,7 @@ class _File:
     lines: list[_Line] = field(default_factory=list)
     seen: Counter[str] = field(default_factory=Counter)
     unknown: Counter[str] = field(default_factory=Counter)
+    repeats: Counter[int] = field(default_factory=Counter)
 
     @property
     def key(self) -> Row:
@@ -109,8 +111,9 @@ def read(source: Source, reading: Reading) -> Iterator[Batch]:
         return
     file = _opened(source, reading)
     outputs: list[Row] = []
-    for record, raw in _records(source, reading):
+    for record, written in _records(source, reading):
         try:
+            raw = modern(written)
             line = _line(file, record, raw)
         except BAD_RECORD as error:
             reading.bad_record(source.path, record, error)
@@ -131,7 +134,8 @@ def read(source: Source, reading: Reading) -> Iterator[Batch]:
 
 
 def _opened(source: Source, reading: Reading) -> _File:
-    named = without_time_stamp(source.path.name).removeprefix("samples_").partition(".json")[0]
+    stem = without_time_stamp(source.path.name).partition(".json")[0]
+    named = stem.removeprefix("samples_").removesuffix("_write_out_info")
     results = find_results(source.path, named)
     file = _File(source, "", named, results)
     if results and named not in results.tasks and len(results.single_tasks) == 1:
@@ -148,18 +152,16 @@ def _system(file: _File, reading: Reading) -> str:
         file.notes.append(f"system {file.results.system!r} taken from {file.results.path.name}")
         return file.results.system
     folder = file.source.path.resolve().parent.name
-    if "__" in folder:
-        system = folder.replace("__", "/")
-        file.notes.append(f"system {system!r} taken from the folder name")
-        return system
-    path = file.source.path
-    raise ReadError(
-        f"{path}: lm-eval samples do not say which model they are of, there is no results file of "
-        f"the same run beside them and the folder {folder!r} is not named like 'org__model'; give "
-        "the name as system=, or put the results_*.json next to the samples",
-        code="no_system",
-        path=str(path),
+    system = folder.replace("__", "/")
+    text = (
+        f"system {system!r} taken from the folder name: no results file of the same run beside the "
+        "samples names the model (system= names it)"
     )
+    file.notes.append(text)
+    if system == folder:
+        # The harness itself names folders org__model; any other name is somebody's own.
+        warn(f"{file.source.path}: {text}")
+    return system
 
 
 def _records(source: Source, reading: Reading) -> Iterator[tuple[str, Row]]:
@@ -178,6 +180,9 @@ def _line(file: _File, record: str, raw: Row) -> _Line:
     # Lines of several filters that are not named: the second line of a document is of the second.
     block = file.seen[example] if name is None else 0
     file.seen[example] += 1
+    if file.seen[example] == 1:
+        config = file.results.config(file.task) if file.results else {}
+        file.repeats[answers_per_request(raw, config)] += 1
     metrics = _metrics(file, raw)
     file.unknown.update(key for key in raw if key not in _RECORD_KEYS and key not in metrics)
     doc = raw.get("doc")
@@ -258,7 +263,7 @@ def _directions(file: _File) -> dict[str, bool | None]:
     metrics = dict.fromkeys(metric for line in file.lines for metric in line.values)
     results = file.results
     return {
-        metric: results.higher_is_better(file.task, metric) if results else None
+        metric: results.higher_is_better(file.task, metric) if results else points_up(metric)
         for metric in metrics
     }
 
@@ -330,6 +335,13 @@ def _notes(file: _File) -> Iterator[str]:
     if file.unknown:
         fields = listed(f"{name} ({count}×)" for name, count in file.unknown.items())
         yield f"field(s) that are not among the metrics of the file were not read: {fields}"
+    repeated = {times: count for times, count in sorted(file.repeats.items()) if times > 1}
+    if repeated:
+        counts = listed(f"{times} answers ({count}×)" for times, count in repeated.items())
+        yield (
+            f"each document was answered several times (repeats: {counts}); the harness judges "
+            "them as one, so there is one score and one trial for each, and no spread"
+        )
     lists = Counter(
         metric
         for line in file.lines
@@ -350,4 +362,12 @@ FORMAT = Format(
     read=read,
     tables=frozenset({"scores", "outputs", "details", "report"}),
     companions=is_results,
+    remedy="run the harness with --log_samples and read the samples_*.jsonl that it adds",
+    signs="JSON lines or a list with doc_id and resps; results with config and versions",
+    quirks=(
+        "Samples name no model: it comes from the results file of the same time beside them, else "
+        "from the folder, and a note says so. One line for each filter; a list is a corpus metric "
+        "without a score for one document; NaN and Infinity are labels; repeated answers are one "
+        "trial. Results alone are for the report."
+    ),
 )

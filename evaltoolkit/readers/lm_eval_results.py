@@ -14,6 +14,7 @@ from typing import Any
 
 from evaltoolkit.errors import ReadError
 from evaltoolkit.readers.base import Row, Source
+from evaltoolkit.readers.lm_eval_layouts import points_up
 from evaltoolkit.readers.records import moment
 
 _TIMESTAMP = re.compile(r"_?(\d{4}-\d\d-\d\dT\d\d[-:]\d\d[-:]\d\d(?:\.\d+)?)")
@@ -75,7 +76,7 @@ class Results:
 
     def filters(self, task: str) -> list[str]:
         """Name the filters of a task in the order in which lm-eval applied them."""
-        declared = self._config(task).get("filter_list")
+        declared = self.config(task).get("filter_list")
         if isinstance(declared, list):
             names = [each.get("name") for each in declared if isinstance(each, Mapping)]
             if names and all(isinstance(name, str) for name in names):
@@ -88,11 +89,11 @@ class Results:
         return list(dict.fromkeys(key.partition(",")[0] for key in self.entries(task)))
 
     def higher_is_better(self, task: str, metric: str) -> bool | None:
-        """Say which way a metric points, as far as the file tells."""
+        """Say which way a metric points, as far as the file or the harness tells."""
         direction = _mapping(_mapping(self.document.get("higher_is_better")).get(task)).get(metric)
         if not isinstance(direction, bool):
             direction = self._metric(task, metric).get("higher_is_better")
-        return direction if isinstance(direction, bool) else None
+        return direction if isinstance(direction, bool) else points_up(metric)
 
     def aggregates(self) -> Iterator[Row]:
         """Give the reported numbers as rows of the report."""
@@ -127,13 +128,14 @@ class Results:
         return name if isinstance(name, str) and _AGGREGATION_WORD.fullmatch(name) else "custom"
 
     def _metric(self, task: str, metric: str) -> Mapping[str, Any]:
-        declared = self._config(task).get("metric_list")
+        declared = self.config(task).get("metric_list")
         for each in declared if isinstance(declared, list) else []:
             if isinstance(each, Mapping) and each.get("metric") == metric:
                 return each
         return {}
 
-    def _config(self, task: str) -> Mapping[str, Any]:
+    def config(self, task: str) -> Mapping[str, Any]:
+        """Give the configuration of a task, empty where the file has none."""
         return _mapping(_mapping(self.document.get("configs")).get(task))
 
 

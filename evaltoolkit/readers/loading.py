@@ -14,6 +14,7 @@ from evaltoolkit.readers.base import OnError, TableName
 from evaltoolkit.readers.copies import copies_text, shared_runs, without_copies
 from evaltoolkit.readers.finding import Place
 from evaltoolkit.readers.per_file import TABLES, Loaded, concat_tables, load
+from evaltoolkit.readers.run_settings import without_disagreement
 from evaltoolkit.schema import SCORES, Table, empty
 from evaltoolkit.scores import SCORE_KEY, Duplicates, resolve_and_check
 
@@ -66,6 +67,9 @@ def read_scores(
     """
     loaded = load(source, "scores", format=format, on_error=on_error, system=_text(system))
     table = _once(_renamed(_joined(loaded, SCORES), system), SCORES, loaded, stacklevel=4)
+    table, disagreements = without_disagreement(table, _origins(loaded))
+    for text in disagreements:
+        warn(text, stacklevel=3)
     try:
         table = resolve_and_check(table, duplicates=duplicates)
     except SchemaError as error:

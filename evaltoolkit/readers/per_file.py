@@ -262,7 +262,8 @@ def _normalised(name: TableName, frame: pd.DataFrame) -> pd.DataFrame:
 
 def _without_rows(source: Source, known: Format, table: TableName, notes: list[str]) -> str:
     if known.companions(source):
-        instead = "it holds results without single scores; et.read_report shows them"
+        remedy = f"; for scores {known.remedy}" if known.remedy and table == "scores" else ""
+        instead = f"it holds results without single scores; et.read_report shows them{remedy}"
     else:
         instead = listed(notes[-1:]) if notes else "none is recorded in it"
     return f"{source.path}: {known.title}, but no {table}: {instead}"

@@ -122,8 +122,8 @@ def _overview(formats: pd.DataFrame) -> str:
 def _section(row: Mapping[str, Any], entries: list[Mapping[str, Any]]) -> str:
     read_entries = [each for each in entries if each["outcome"] != "refused"]
     lines = [f"## {row['title']} (`{row['name']}`)", ""]
-    if row.get("quirks"):
-        lines += [row["quirks"], ""]
+    if row["notes"]:
+        lines += [row["notes"], ""]
     if not read_entries:
         return "\n".join([*lines, "No public file of this tool was at hand: own files only.", ""])
     lines += [

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from evaltoolkit.errors import EvalToolkitWarning, ReadError
+from evaltoolkit.errors import EvalToolkitWarning, ReadError, SchemaError
 from evaltoolkit.readers import read_details, read_outputs, read_report, read_scores
 
 STATE = {
@@ -402,6 +402,186 @@ def test_the_report_holds_the_numbers_of_the_tool(run: Make) -> None:
     assert len(alone.aggregates) == 4
 
 
+# --- what state.json knows of rows that are not there -----------------------------------------
+
+
+def covered(attempted: int, recorded: int, *unmeasured: str) -> dict[str, Any]:
+    pairs = [{"prompt_id": "triage", "example_id": example} for example in unmeasured]
+    return {
+        "evaluator_coverage": [
+            {
+                "evaluator_name": "structural.length", "kind": "structural", "blocking": True,
+                "attempted": attempted, "recorded": recorded, "unmeasured": pairs,
+            }
+        ]
+    }  # fmt: skip
+
+
+def test_the_report_repeats_the_coverage(run: Make) -> None:
+    told = read_report(run([score()], state=covered(3, 1, "e2", "e3"))).aggregates
+    assert cells(told, "criterion", "metric", "value") == [
+        ["structural.length", "pairs attempted", 3],
+        ["structural.length", "pairs recorded", 1],
+        ["structural.length", "pairs unmeasured", 2],
+    ]
+
+
+def test_a_score_file_that_lost_rows_is_named(run: Make) -> None:
+    folder = run([score()], state=covered(2, 2))
+    with pytest.warns(EvalToolkitWarning, match=r"counts 2 row\(s\) of 'structural.length', sco"):
+        table = read_scores(folder)
+    assert len(table) == 2
+
+
+def test_rows_with_an_error_need_not_be_counted_as_recorded(run: Make) -> None:
+    rows = [score("e1"), score("e2", error="evaluator error: no", source_score=0.5)]
+    table = read_scores(run(rows, state=covered(2, 1)))
+    assert table.attrs["notes"] == []
+
+
+def test_pairs_that_were_tried_and_left_no_trace_are_counted_and_not_invented(run: Make) -> None:
+    table = read_scores(run([score()], state=covered(4, 1, "e2")))
+    assert len(table) == 4
+    assert table.attrs["notes"] == [
+        "state.json counts 2 pair(s) on which 'structural.length' was tried and that have neither "
+        "a row nor an entry as unmeasured: they are not in the table"
+    ]
+
+
+def test_evaluators_that_were_folded_into_one_are_no_trials(run: Make) -> None:
+    samples = {"n": 2, "source_scores": [1, 1], "target_scores": [0, 1]}
+    folder = run([score(metadata={"samples": samples})], state={"samples_per_example": 1})
+    with pytest.warns(EvalToolkitWarning, match=r"average more measurements than .* samples \(1\)"):
+        assert len(read_scores(folder)) == 4
+
+
+def test_rounds_stay_in_the_details(run: Make) -> None:
+    rounds = [{"round": 0, "source_score": 1.0, "target_score": 0.5, "expected_names": ["a"]}]
+    folder = run([score(metadata={"mode": "set", "rounds": rounds})])
+    details = json.loads(read_details(folder)["details"].iloc[1])
+    assert details == {"mode": "set", "rounds": rounds}
+    assert read_scores(folder)["score"].tolist() == [1.0, 0.5]
+
+
+# --- imported traces --------------------------------------------------------------------------
+
+
+def event(number: int, kind: str, **fields: Any) -> dict[str, Any]:
+    time = f"2026-01-01T00:00:{number:02d}Z"
+    return {"type": kind, "sequence_index": number, "timestamp": time, "metadata": {}, **fields}
+
+
+def trace(example: str = "e1", role: str = "target", *events: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "run_id": "r1", "prompt_id": "triage", "example_id": example, "role": role,
+        "events": list(events),
+    }  # fmt: skip
+
+
+def test_imported_traces_fill_what_the_calls_lack(run: Make) -> None:
+    folder = run([score()], calls=[call(), call(role="target", text="")])
+    events = [
+        event(3, "final_output", text="Refunded."),
+        event(1, "tool_call", name="refund", arguments={"id": 7}, call_id="c1"),
+        event(2, "tool_result", name="refund", call_id="c1", result="ok"),
+        event(0, "model_call", model_id="m", input_tokens=90, cost_usd=0.5, latency_ms=2500),
+        event(4, "error", message="late"),
+    ]
+    (folder / "traces.jsonl").write_text(
+        lines([trace("e1", "target", *events), trace("e2", "target", *events)])
+    )
+    outputs = read_outputs(folder).set_index(["example_id", "system"])
+    kept = outputs.loc[("e1", "new")]
+    # What the call itself holds stays; the trace adds the rest.
+    assert kept[["output", "cost_usd", "tokens_in"]].tolist() == ["Refunded.", 0.01, 10.0]
+    calls = json.loads(kept["tool_calls"])
+    expected = {"tool_name": "refund", "arguments": {"id": 7}, "call_id": "c1", "sequence_index": 1}
+    assert calls == [expected]
+    # A call that went well stays well, whatever its agent met on the way.
+    assert pd.isna(kept["error"])
+    alone = outputs.loc[("e2", "new")]
+    assert alone[["output", "cost_usd", "tokens_in", "latency_s"]].tolist() == [
+        "Refunded.", 0.5, 90.0, 2.5,
+    ]  # fmt: skip
+    assert alone["source"].endswith("traces.jsonl: line 2")
+    assert pd.isna(outputs.loc[("e1", "old"), "tool_calls"])
+    assert len(outputs) == 3
+
+
+def test_a_file_of_traces_alone_gives_outputs(tmp_path: Path) -> None:
+    path = tmp_path / "traces.jsonl"
+    failed = event(0, "error", message="tool crashed")
+    said = trace("e1", "source", event(0, "final_output", text="Hi"))
+    path.write_text(
+        lines([said, trace("e1", "target", failed, event(1, "error", message="gave up"))])
+    )
+    outputs = read_outputs(path)
+    assert cells(outputs, "system", "task", "example_id") == [
+        ["source", "triage", "e1"],
+        ["target", "triage", "e1"],
+    ]
+    assert outputs["output"].fillna("").tolist() == ["Hi", ""]
+    assert outputs["error"].fillna("").tolist() == ["", "tool crashed; gave up"]
+    # Nothing was recorded of what it took, which is not 0.
+    assert outputs[["cost_usd", "tokens_in", "latency_s"]].isna().all(axis=None)
+    with pytest.raises(ReadError, match="no scores"):
+        read_scores(path)
+
+
+def test_events_of_an_unknown_kind_are_counted_and_bad_traces_named(run: Make) -> None:
+    folder = run([score()], calls=[call()])
+    bad = {**trace("e2"), "events": [{"type": "tool_call"}]}
+    strange = trace("e1", "target", event(0, "telepathy"), event(1, "telepathy"))
+    (folder / "traces.jsonl").write_text(lines([strange, bad]))
+    with pytest.warns(EvalToolkitWarning) as caught:
+        outputs = read_outputs(folder, on_error="skip")
+    texts = [str(each.message) for each in caught]
+    assert any("2 record(s) of the unknown kind event 'telepathy'" in text for text in texts)
+    assert any("1 record(s) could not be read" in text for text in texts)
+    assert len(outputs) == 2
+    with pytest.raises(ReadError, match=r"traces.jsonl: line 2 cannot be read"):
+        read_outputs(folder)
+    (folder / "traces.jsonl").write_text(lines([trace("e1", "judge")]))
+    with pytest.raises(ReadError, match="its role is 'judge'; it must be 'source' or 'target'"):
+        read_outputs(folder)
+
+
+# --- two runs in one folder -------------------------------------------------------------------
+
+
+def two_runs(tmp_path: Path, **changes: Any) -> Path:
+    for name, fields in (("r1", {}), ("r2", changes)):
+        folder = tmp_path / "runs" / name
+        folder.mkdir(parents=True)
+        rows = [score(example, run_id=name, **fields) for example in ("e1", "e2")]
+        (folder / "scores.jsonl").write_text(lines(rows))
+        state = {**STATE, "run_id": name, "suite_path": None}
+        (folder / "state.json").write_text(json.dumps(state))
+    return tmp_path / "runs"
+
+
+def test_runs_that_differ_in_what_blocks_are_read_together(tmp_path: Path) -> None:
+    folder = two_runs(tmp_path, blocking=False)
+    with pytest.warns(
+        EvalToolkitWarning,
+        match=r"blocking of the criterion 'structural.length' differs between .*\(True, False\)",
+    ):
+        table = read_scores(folder)
+    assert len(table) == 8
+    assert table["blocking"].isna().all()
+    assert read_scores(folder / "r2")["blocking"].tolist() == [False] * 4
+
+
+def test_runs_that_agree_keep_what_blocks(tmp_path: Path) -> None:
+    assert read_scores(two_runs(tmp_path))["blocking"].tolist() == [True] * 8
+
+
+def test_a_run_that_disagrees_with_itself_is_refused(run: Make) -> None:
+    folder = run([score("e1"), score("e2", blocking=False)])
+    with pytest.raises(SchemaError, match="blocking differs within the criterion"):
+        read_scores(folder)
+
+
 # --- a real run: gpt-4.1 and a fine-tuned version on 100 tasks of tau2-bench ---
 
 CONFORMANCE = "tool_selection.conformance.routing"
@@ -448,6 +628,15 @@ def test_the_calls_of_a_real_run(shared_data: Path) -> None:
     assert first[["example_id", "cost_usd", "latency_s"]].tolist() == [
         "airline_13", 0.02746, 19.226,
     ]  # fmt: skip
+
+
+def test_the_coverage_of_a_real_run(shared_data: Path) -> None:
+    reported = read_report(shared_data / "evalshift").aggregates
+    pairs = reported[reported["metric"].str.startswith("pairs ")]
+    counts = pairs.pivot_table("value", "criterion", "metric").astype(int)
+    assert counts.loc[CONFORMANCE].tolist() == [100, 0, 100]
+    assert counts.loc["structural.regex"].tolist() == [100, 100, 0]
+    assert len(counts) == 5
 
 
 def test_the_tools_own_numbers_of_a_real_run(shared_data: Path) -> None:

@@ -243,7 +243,9 @@ def test_where_all_samples_broke_the_declared_criteria_count(tmp_path: Path) -> 
     assert scores["criterion"].tolist() == ["rubric.overall", "judge"]
     assert statuses(scores) == {"system_error": 2}
     assert scores.attrs["notes"] == [
-        "log.json: the run did not end well (status 'error'); what it holds was read"
+        "log.json: the run did not end well (status 'error'); what it holds was read",
+        "log.json: if the run was retried, the later log (its task_id is 'T1' too) repeats the "
+        "finished samples of this one: read only that one",
     ]
 
 
@@ -282,6 +284,105 @@ def test_a_verdict_that_was_taken_back_is_unscored(tmp_path: Path) -> None:
         "C",
         "invalidated: wrong image",
     )
+
+
+@pytest.mark.parametrize("kind", ["token", "time", "working", "context", "cost", "operator"])
+def test_every_kind_of_limit_is_named_and_counted(tmp_path: Path, kind: str) -> None:
+    stopped = sample(1, scores={}, limit={"type": kind, "limit": 1.5})
+    path = write_json(tmp_path / "log.json", [stopped, sample(2)])
+    scores = read_scores(path)
+    assert scores["status"].tolist() == ["system_error", "scored"]
+    assert scores["message"].iloc[0] == f"stopped at its {kind} limit of 1.5 and not scored"
+    assert scores.attrs["notes"] == [
+        f"log.json: 1 sample(s) were stopped at a limit: '{kind} limit of 1.5 (1×)'"
+    ]
+    assert read_outputs(path)["finish_reason"].iloc[0] == f"{kind} limit of 1.5"
+
+
+def test_a_sample_that_succeeded_after_retries_is_scored(tmp_path: Path) -> None:
+    attempts = [{"message": "503 busy", "traceback": "..."}, {"message": "x" * 900}]
+    gone = sample(3, scores={}, error={"message": "503 again"}, error_retries=attempts[:1])
+    samples = [sample(1, error_retries=attempts), sample(2, error_retries=[]), gone]
+    path = write_json(tmp_path / "log.json", samples)
+    scores = read_scores(path)
+    assert scores["status"].tolist() == ["scored", "scored", "system_error"]
+    assert scores["message"].fillna("").tolist() == ["", "", "503 again"]
+    assert scores.attrs["notes"] == [
+        "log.json: 1 sample(s) were tried again after errors (2 failed attempts): their last "
+        "attempt is read"
+    ]
+    outputs = read_outputs(path)
+    assert outputs["retries"].tolist() == [2, 0, 1]
+    assert outputs["error"].fillna("").tolist() == ["", "", "503 again"]
+    told = json.loads(read_details(path)["details"].iloc[0])["error_retries"]
+    assert told == ["503 busy", "x" * 299 + "…"]
+
+
+def test_logs_that_count_no_retries_have_no_column_of_them(tmp_path: Path) -> None:
+    assert "retries" not in read_outputs(write_json(tmp_path / "log.json", [sample(1)])).columns
+
+
+def test_a_scorer_of_several_criteria_that_gives_one_nothing_has_measured_none(
+    tmp_path: Path,
+) -> None:
+    values: list[Any] = [{"a": 1, "b": 0}, float("nan"), None, {}, {"a": 0, "b": 1}]
+    scores = read_scores(
+        write_json(tmp_path / "log.json", [sample(n, value) for n, value in enumerate(values)])
+    )
+    assert scores["criterion"].tolist() == ["match.a", "match.b"] * 5
+    assert statuses(scores) == {"scored": 4, "unscored": 6}
+    assert scores["label"].dropna().tolist() == ["NaN", "NaN"]
+    assert scores.loc[4:7, "message"].unique().tolist() == ["the scorer gave no value"]
+
+
+def test_keys_that_differ_from_sample_to_sample_are_not_spread(tmp_path: Path) -> None:
+    values = [{"polite": 1}, {"short": 0}, None]
+    scores = read_scores(
+        write_json(tmp_path / "log.json", [sample(n, value) for n, value in enumerate(values)])
+    )
+    assert scores["criterion"].tolist() == ["match.polite", "match.short", "match"]
+    assert statuses(scores) == {"scored": 2, "unscored": 1}
+
+
+def test_a_sample_that_one_scorer_left_out_is_unscored_by_it(tmp_path: Path) -> None:
+    both = sample(1, scores={"match": {"value": "C"}, "tone": {"value": {"warm": 3, "dry": 1}}})
+    scores = read_scores(write_json(tmp_path / "log.json", [both, sample(2, "I")]))
+    assert scores["example_id"].tolist() == ["1"] * 3 + ["2"] * 3
+    assert scores["criterion"].tolist() == ["match", "tone.warm", "tone.dry"] * 2
+    assert scores["status"].tolist() == ["scored"] * 4 + ["unscored"] * 2
+    assert scores["scorer"].tolist() == ["match", "tone", "tone"] * 2
+    assert scores["message"].iloc[5] == "this scorer gave the sample no score"
+
+
+def test_roles_are_noted_and_the_system_stays_the_evaluated_model(tmp_path: Path) -> None:
+    roles = {
+        "grader": [{"model": "lab/judge-1"}, {"model": "lab/judge-2"}],
+        "attacker": {"model": "lab/red"},
+        "nobody": {},
+    }
+    graded = sample(1, scores={"model_graded_fact": {"value": "C"}})
+    path = write_json(tmp_path / "log.json", [graded], eval_model_roles=roles)
+    scores = read_scores(path)
+    assert scores["system"].tolist() == ["lab/model-a"]
+    assert scores["scorer"].tolist() == ["model_graded_fact (lab/judge-1, lab/judge-2)"]
+    assert scores.attrs["notes"] == [
+        "log.json: models in other roles: 'grader = lab/judge-1, lab/judge-2', 'attacker = lab/red'"
+    ]
+
+
+def test_a_log_that_was_marked_as_invalid_says_so(tmp_path: Path) -> None:
+    scores = read_scores(write_json(tmp_path / "log.json", [sample(1)], invalidated=True))
+    assert scores.attrs["notes"] == [
+        "log.json: the log has been marked as invalid since it was written"
+    ]
+
+
+def test_metrics_of_a_shortened_log_are_told_and_never_compared(tmp_path: Path) -> None:
+    metrics = {"accuracy": {"value": 0.72}}
+    results = {"scores": [{"name": "match", "scorer": "match", "metrics": metrics}]}
+    path = write_json(tmp_path / "log.json", [sample(1, "I")], results=results)
+    assert read_scores(path)["score"].tolist() == [0.0]
+    assert read_report(path).aggregates["value"].tolist() == [0.72]
 
 
 def test_samples_that_never_ran_are_counted_and_not_invented(tmp_path: Path) -> None:
@@ -430,9 +531,9 @@ def test_reasoning_inside_the_output_tokens_is_not_counted_twice(tmp_path: Path)
 
 def test_details_hold_what_is_too_long_for_the_score_table(tmp_path: Path) -> None:
     scores = {"match": {"value": "C", "explanation": "e" * 5000, "metadata": {"x": float("nan")}}}
-    path = write_json(tmp_path / "log.json", [sample(1, scores=scores, error_retries=[{}, {}])])
+    path = write_json(tmp_path / "log.json", [sample(1, scores=scores)])
     details = json.loads(read_details(path)["details"].iloc[0])
-    assert details == {"explanation": "e" * 5000, "metadata": {"x": "NaN"}, "error_retries": 2}
+    assert details == {"explanation": "e" * 5000, "metadata": {"x": "NaN"}}
     assert read_scores(path)["message"].isna().all()
 
 
@@ -479,16 +580,56 @@ def test_a_crashed_log_is_read_from_its_journal(tmp_path: Path) -> None:
     assert any("no header.json" in note for note in scores.attrs["notes"])
 
 
-def test_where_only_means_over_epochs_are_left_they_are_used(tmp_path: Path) -> None:
-    content = members([], eval_config={"epochs": 4})
-    reduced = [{"sample_id": 1, "value": 0.75}, {"sample_id": 2, "value": 0}]
-    content["reductions.json"] = [{"scorer": "match", "samples": reduced}]
-    scores = read_scores(write_eval(tmp_path / "log.eval", content))
-    assert scores[["example_id", "score"]].values.tolist() == [["1", 0.75], ["2", 0.0]]
-    assert scores.attrs["notes"] == [
-        "log.eval: the log holds no samples: 2 scores were taken from its reductions, one mean "
-        "over all epochs for each example"
+def reductions(*reducers: str | None) -> list[dict[str, Any]]:
+    reduced = [{"sample_id": 1, "value": 0.75}, {"sample_id": 2, "value": "I"}]
+    return [{"scorer": "match", "reducer": name, "samples": reduced} for name in reducers]
+
+
+def test_scores_reduced_over_epochs_are_for_the_report_only(tmp_path: Path) -> None:
+    content = members([sample(1), sample(1, "I", epoch=2)], eval_config={"epochs": 2})
+    content["reductions.json"] = [
+        {"scorer": "match", "reducer": "mean", "samples": [{"sample_id": 1, "value": 0.5}]},
+        {"scorer": "tone", "samples": [{"sample_id": 1, "value": {"warm": 3, "dry": "NaN"}}]},
     ]
+    path = write_eval(tmp_path / "log.eval", content)
+    assert read_scores(path)["score"].tolist() == [1.0, 0.0]
+    told = read_report(path).aggregates
+    assert told[["criterion", "metric", "example_id", "n"]].values.tolist() == [
+        ["match", "reduced/mean", "1", 2],
+        ["tone.warm", "reduced/mean", "1", 2],
+        ["tone.dry", "reduced/mean", "1", 2],
+    ]
+    assert told["value"].fillna(-1).tolist() == [0.5, 3.0, -1]
+
+
+def test_where_only_means_over_epochs_are_left_there_are_no_scores(tmp_path: Path) -> None:
+    content = {**members([], eval_config={"epochs": 4}), "reductions.json": reductions("mean")}
+    path = write_eval(tmp_path / "log.eval", content)
+    with pytest.raises(ReadError, match=r"over 4 epochs and no single scores .* log_samples on"):
+        read_scores(path)
+    assert read_report(path).aggregates["value"].tolist() == [0.75, 0.0]
+
+
+def test_what_is_left_of_a_single_epoch_is_no_mean_and_read(tmp_path: Path) -> None:
+    content = {
+        **members([], eval_config={"epochs": 1}),
+        "reductions.json": reductions("at_least_1", None, "max"),
+    }
+    scores = read_scores(write_eval(tmp_path / "log.eval", content))
+    assert scores[["example_id", "criterion", "score"]].values.tolist() == [
+        ["1", "match", 0.75],
+        ["2", "match", 0.0],
+    ]
+    assert scores.attrs["notes"] == [
+        "log.eval: the log holds no samples: 2 scores were taken from its reductions, since a run "
+        "with one epoch has nothing to reduce"
+    ]
+
+
+def test_samples_that_cannot_be_read_are_not_replaced_by_reductions(tmp_path: Path) -> None:
+    path = write_json(tmp_path / "log.json", [{"epoch": 1}], reductions=reductions("mean"))
+    with pytest.warns(EvalToolkitWarning, match=r"1 record\(s\) could not be read"):
+        assert len(read_scores(path, on_error="skip")) == 0
 
 
 def test_zstandard_members_are_read(tmp_path: Path) -> None:

@@ -202,6 +202,71 @@ def test_the_json_array_of_2024_is_read(tmp_path: Path) -> None:
     assert scores["run_id"].tolist() == ["", ""]
 
 
+@pytest.mark.parametrize("told_by", ["answers", "configs"])
+def test_repeated_answers_are_one_score_and_a_note(tmp_path: Path, told_by: str) -> None:
+    answers = [["a", "b", "a"]] if told_by == "answers" else [["a"]]
+    lines = [
+        {**line(doc, name=name, exact_match=1), "resps": answers}
+        for name in ("strict", "loose")
+        for doc in (0, 1)
+    ]
+    document = results(sums={"exact_match,strict": 1.0, "exact_match,loose": 1.0})
+    if told_by == "configs":
+        document["configs"] = {"sums": {"repeats": 3}}
+    write_results(tmp_path, document)
+    scores = read_scores(write_samples(tmp_path, lines))
+    assert scores["trial"].tolist() == [0, 0, 0, 0]
+    assert any("(repeats: '3 answers (2×)')" in note for note in scores.attrs["notes"])
+
+
+def test_options_of_a_choice_are_no_repeats(tmp_path: Path) -> None:
+    options = {**line(0, acc=1), "resps": [[["-0.1", "True"]], [["-9.5", "False"]]]}
+    single = {**line(1, acc=1), "resps": [[["-0.1", "True"]]]}
+    scores = read_scores(write_samples(tmp_path, [options, single]), system="m")
+    assert scores.attrs["notes"] == []
+
+
+def test_the_layout_of_2023_is_read(tmp_path: Path) -> None:
+    old = {
+        "results": {"boolq": {"acc": 0.5, "word_perplexity": 3.0}},
+        "versions": {"boolq": 1},
+        "config": {"model": "hf-causal", "model_args": "pretrained=lab/old", "limit": None},
+    }
+    (tmp_path / "results.json").write_text(json.dumps(old))
+    rows = [
+        {
+            "doc_id": doc, "prompt_0": f"is it {doc}? yes", "logit_0": -0.25,
+            "prompt_1": f"is it {doc}? no", "logit_1": -2.5, "truth": 1, "acc": f"{doc}.0",
+            "word_perplexity": "inf",
+        }
+        for doc in (0, 1)
+    ]  # fmt: skip
+    path = tmp_path / "boolq_write_out_info.json"
+    path.write_text(json.dumps(rows, indent=4))
+    scores = read_scores(path)
+    assert scores["system"].unique().tolist() == ["lab/old"]
+    assert scores["task"].unique().tolist() == ["boolq"]
+    assert scores["criterion"].tolist() == ["acc", "word_perplexity"] * 2
+    assert scores["score"].fillna(-1).tolist() == [0.0, -1, 1.0, -1]
+    assert scores["label"].dropna().tolist() == ["Infinity", "Infinity"]
+    assert scores["higher_is_better"].tolist() == [True, False] * 2
+    outputs = read_outputs(path)
+    assert outputs["input"].tolist() == ["is it 0? yes", "is it 1? yes"]
+    assert outputs["output"].tolist() == ["[[-0.25], [-2.5]]"] * 2
+    assert outputs["reference"].tolist() == ["1", "1"]
+
+
+def test_metrics_of_the_harness_point_where_its_registry_says(tmp_path: Path) -> None:
+    metrics = {"acc_norm": 1, "word_perplexity": 9.5, "brier_score": 0.1, "task_metric": 1}
+    scores = read_scores(write_samples(tmp_path, [line(0, **metrics)]), system="m")
+    points = scores["higher_is_better"].astype(object)
+    assert points.where(points.notna(), None).tolist() == [True, False, False, None]
+    document = results(sums={"acc_norm,none": 1.0})
+    document["higher_is_better"] = {"sums": {"acc_norm": False}}
+    write_results(tmp_path, document)
+    assert not read_scores(write_samples(tmp_path, [line(0, acc_norm=1)]))["higher_is_better"].any()
+
+
 def test_attributes_are_short_fields_with_a_known_name(tmp_path: Path) -> None:
     docs = [{"category": "a", "source": "web", "topic": "t" * 81, "question": "q", "idx": 1}]
     lines = [{**line(n, acc=1), "doc": doc} for n, doc in enumerate([*docs, {"category": "b"}])]
@@ -213,26 +278,40 @@ def test_attributes_are_short_fields_with_a_known_name(tmp_path: Path) -> None:
 # --- which model, which task ------------------------------------------------------------------
 
 
-def test_the_system_comes_from_the_folder_or_must_be_given(tmp_path: Path) -> None:
+def test_the_system_comes_from_the_folder_or_is_given(tmp_path: Path) -> None:
     folder = tmp_path / "lab__model-b"
     folder.mkdir()
     scores = read_scores(write_samples(folder, [line(0, acc=1)]))
     assert scores["system"].tolist() == ["lab/model-b"]
     assert any("from the folder name" in note for note in scores.attrs["notes"])
+    assert read_scores(folder, system="mine")["system"].tolist() == ["mine"]
+
+
+def test_a_folder_that_somebody_named_is_a_guess_and_said_loudly(tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     plain.mkdir()
     path = write_samples(plain, [line(0, acc=1)])
-    with pytest.raises(ReadError, match="give the name as system=") as caught:
-        read_scores(path)
-    assert caught.value.code == "no_system"
+    # The results of another run say nothing about these samples.
+    write_results(plain, results(sums={"acc,none": 1.0}), stamp="2025-01-01T00-00-00.000000")
+    with pytest.warns(EvalToolkitWarning, match="'plain' taken from the folder name: no results"):
+        scores = read_scores(path)
+    assert scores["system"].tolist() == ["plain"]
+    assert "(system= names it)" in scores.attrs["notes"][0]
     assert read_scores(path, system="mine")["system"].tolist() == ["mine"]
 
 
-def test_only_the_results_of_the_same_run_count(tmp_path: Path) -> None:
-    write_results(tmp_path, results(sums={"acc,none": 1.0}), stamp="2025-01-01T00-00-00.000000")
-    path = write_samples(tmp_path, [line(0, acc=1)])
-    with pytest.raises(ReadError, match="no results file of the same run"):
-        read_scores(path)
+def test_a_folder_is_read_although_one_of_its_files_names_no_model(tmp_path: Path) -> None:
+    named, unnamed = tmp_path / "named", tmp_path / "unnamed"
+    for folder in (named, unnamed):
+        folder.mkdir()
+        write_samples(folder, [line(0, acc=1), line(1, acc=0)])
+    write_results(named, results(sums={"acc,none": 0.5}))
+    with pytest.warns(EvalToolkitWarning, match="'unnamed' taken from the folder name"):
+        scores = read_scores(tmp_path)
+    assert scores["system"].tolist() == ["lab/model-a"] * 2 + ["unnamed"] * 2
+    with pytest.warns(EvalToolkitWarning):
+        renamed = read_scores(tmp_path, system={"unnamed": "lab/model-b"})
+    assert sorted(renamed["system"].unique()) == ["lab/model-a", "lab/model-b"]
 
 
 @pytest.mark.parametrize(
@@ -312,7 +391,7 @@ def test_results_are_for_the_report(tmp_path: Path) -> None:
         ["lab/model-a", "names", "f1", "custom", math.inf, 2],
     ]
     assert told["stderr"].fillna(-1).tolist() == [0.1, -1, -1]
-    with pytest.raises(ReadError, match="results without single scores"):
+    with pytest.raises(ReadError, match=r"without single scores.*run .* with --log_samples"):
         read_scores(path)
 
 
@@ -540,6 +619,9 @@ def test_means_of_the_rows_are_what_the_harness_reported(
     assert values.std() / math.sqrt(len(values)) == pytest.approx(reported["stderr"])
 
 
-def test_real_samples_without_a_model_ask_for_it(shared_data: Path) -> None:
-    with pytest.raises(ReadError, match="give the name as system="):
-        read_scores(shared_data / "lm_eval" / "samples_truthfulqa_gen.jsonl")
+def test_real_samples_without_a_model_are_named_by_their_folder(shared_data: Path) -> None:
+    with pytest.warns(EvalToolkitWarning, match="system 'lm_eval' taken from the folder name"):
+        scores = read_scores(shared_data / "lm_eval", on_error="skip")
+    # 50 + 10 + 24 + 60 + 320 rows of named models, 817 documents with 12 metrics of the other
+    assert len(scores) == 464 + 9804
+    assert scores["system"].value_counts()["lm_eval"] == 9804
