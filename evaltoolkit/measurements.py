@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import pandas as pd
 
-from evaltoolkit.errors import PairingError, listed, warn
+from evaltoolkit.errors import PairingError, listed, nearest, warn
 from evaltoolkit.schema import rows_text
 
+_EXAMPLE = ["task", "example_id"]
 _MEASUREMENT = ["system", "task", "example_id", "trial", "criterion", "scorer", "versus"]
 
 Runs = Literal["error", "latest", "trials"]
@@ -78,6 +80,57 @@ def cluster_column(rows: pd.DataFrame, cluster: str | bool | None) -> str | None
         return cluster
     has_column = "cluster" in rows.columns and rows["cluster"].notna().any()
     return "cluster" if cluster is None and has_column else None
+
+
+def rows_named(
+    rows: pd.DataFrame, column: str, wanted: Iterable[str], *, where: str = "no row"
+) -> pd.DataFrame:
+    """Keep the rows whose column holds one of the wanted names.
+
+    Raises:
+        PairingError: A name does not occur; the message has the nearest ones.
+    """
+    names, known = list(wanted), rows[column].unique()
+    for name in names:
+        if name not in known:
+            raise PairingError(
+                f"{where} has the {column} {name!r}; {nearest(name, known)}",
+                code=f"unknown_{column}",
+                path=column,
+                value=name,
+            )
+    return rows[rows[column].isin(names)]
+
+
+def example_clusters(rows: pd.DataFrame, column: str | None) -> pd.Series | None:
+    """Number the cluster of each example, by (task, example_id); None without a column.
+
+    Raises:
+        PairingError: The column is absent, or differs within an example.
+    """
+    if column is None:
+        return None
+    if column not in rows.columns:
+        raise PairingError(
+            f"the table has no column {column!r} to group examples by; "
+            f"{nearest(column, rows.columns)}",
+            code="unknown_attribute",
+            path="cluster",
+            value=column,
+        )
+    distinct = rows.loc[rows[column].notna(), [*_EXAMPLE, column]].drop_duplicates()
+    mixed = distinct[distinct.duplicated(_EXAMPLE, keep=False)]
+    if len(mixed):
+        raise PairingError(
+            f"{column!r} differs within {mixed.groupby(_EXAMPLE).ngroups} example(s): "
+            f"{rows_text(mixed, [*_EXAMPLE, column])}; a cluster belongs to the example, so it "
+            "must be the same in all its rows",
+            code="attribute_not_constant",
+            path="cluster",
+            value=column,
+        )
+    names = rows.groupby(_EXAMPLE, sort=True)[column].first().to_frame()
+    return cluster_codes(names, column)
 
 
 def cluster_codes(units: pd.DataFrame, column: str) -> pd.Series:

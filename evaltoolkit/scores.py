@@ -18,9 +18,6 @@ from evaltoolkit.schema import (
     rows_text,
 )
 
-SCORE_COLUMNS: tuple[str, ...] = tuple(SCORES.names)
-"""The 14 columns that every score table has, in order."""
-
 SCORE_KEY: tuple[str, ...] = SCORES.key
 """The columns that together name one measurement."""
 

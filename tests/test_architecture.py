@@ -8,6 +8,7 @@ count like all others, since they tie rooms together just the same.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -259,6 +260,13 @@ def test_no_public_function_shares_its_name_with_a_module() -> None:
         if isinstance(node, Function) and node.name in stems
     ]
     assert not shared
+
+
+def test_the_table_for_contributors_is_that_of_the_floors() -> None:
+    text = (SOURCE.parent / "CONTRIBUTING.md").read_text("utf-8")
+    rows = re.findall(r"^\| (\d+) \| ([^|]+) \|", text, re.MULTILINE)
+    told = {int(floor): set(re.findall(r"`(\w+)`", rooms)) for floor, rooms in rows}
+    assert told == {floor: set(rooms) for floor, rooms in enumerate(FLOORS)}
 
 
 def test_the_checks_see_what_they_look_for() -> None:

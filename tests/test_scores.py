@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaltoolkit.errors import SchemaError
+from evaltoolkit.schema import SCORES
 from evaltoolkit.scores import (
-    SCORE_COLUMNS,
     SCORE_KEY,
     check_scores,
     normalise_scores,
@@ -40,7 +40,7 @@ def test_status_follows_from_the_score_where_it_is_not_given() -> None:
 
 def test_a_good_table_comes_back_in_normal_form() -> None:
     table = check_scores(scores(topic=["x", "x"]))
-    assert table.columns.tolist() == [*SCORE_COLUMNS, "topic"]
+    assert table.columns.tolist() == [*SCORES.names, "topic"]
     pd.testing.assert_frame_equal(check_scores(table), table)
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 from evaltoolkit.comparison.preferences import judged_together
 from evaltoolkit.criteria import CriterionInfo
 from evaltoolkit.errors import PairingError, listed, nearest
-from evaltoolkit.measurements import Runs, resolve_runs
+from evaltoolkit.measurements import Runs, resolve_runs, rows_named
 from evaltoolkit.schema import SCORES, STATUSES, rows_text
 
 HYPOTHESIS = ["task", "criterion", "scorer"]
@@ -49,8 +49,9 @@ def select_rows(scores: pd.DataFrame, request: Request) -> pd.DataFrame:
     """
     _check_systems(scores, request)
     rows = judged_together(scores, baseline=request.baseline, candidate=request.candidate)
-    rows = _named(rows, "criterion", request.criteria)
-    rows = _named(rows, "scorer", request.scorers)
+    for column, wanted in (("criterion", request.criteria), ("scorer", request.scorers)):
+        if wanted is not None:
+            rows = rows_named(rows, column, wanted, where="no row of the two systems")
     _check_one_form(rows)
     clashing = {name: attribute_name(name) for name in SCORES.attributes(rows)}
     rows = rows.rename(columns=clashing).assign(
@@ -96,21 +97,6 @@ def _check_one_form(rows: pd.DataFrame) -> None:
             path="versus",
             value=mixed,
         )
-
-
-def _named(rows: pd.DataFrame, column: str, wanted: Sequence[str] | None) -> pd.DataFrame:
-    if wanted is None:
-        return rows
-    known = rows[column].unique()
-    for name in wanted:
-        if name not in known:
-            raise PairingError(
-                f"no row of the two systems has the {column} {name!r}; {nearest(name, known)}",
-                code=f"unknown_{column}",
-                path=column,
-                value=name,
-            )
-    return rows[rows[column].isin(list(wanted))]
 
 
 def _use_passed(rows: pd.DataFrame) -> pd.DataFrame:

@@ -17,10 +17,10 @@ from evaltoolkit.judging.pairs import Draws, pair_row
 from evaltoolkit.judging.ratings import Level, Ratings, side_by_side
 from evaltoolkit.judging.selection import (
     criterion_rows,
-    example_clusters,
-    rows_named,
+    independent_clusters,
     versions,
 )
+from evaltoolkit.measurements import rows_named
 from evaltoolkit.results.judging import Agreement
 from evaltoolkit.stats.checks import choice, fraction, whole
 
@@ -95,7 +95,7 @@ def agreement(  # noqa: PLR0913 - every choice of the analysis is a keyword of i
         rows = rows_named(rows, "system", _listed(systems))
     names = sorted(rows["scorer"].unique()) if scorers is None else _listed(scorers)
     rows = rows_named(rows, "scorer", names)
-    clusters = example_clusters(rows, cluster)
+    clusters = independent_clusters(rows, cluster)
     ratings = side_by_side(rows, clusters, info=info, level=level, scorers=names)
     table = _pair_table(ratings, options)
     overall = pd.DataFrame(overall_rows(ratings, options))

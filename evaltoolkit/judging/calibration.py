@@ -34,12 +34,12 @@ from evaltoolkit.judging.selection import (
     EXAMPLE,
     block_codes,
     criterion_rows,
-    example_clusters,
+    independent_clusters,
     need_absolute,
-    rows_named,
     two_names,
     versions,
 )
+from evaltoolkit.measurements import rows_named
 from evaltoolkit.results.judging import Calibration
 from evaltoolkit.schema import rows_text
 from evaltoolkit.stats.checks import choice, fraction
@@ -124,7 +124,7 @@ def calibrate(  # noqa: PLR0913 - every choice of the analysis is a keyword of i
     need_absolute(rows)
     pair = _pair(rows, baseline, candidate)
     rows = rows_named(rows, "system", pair or rows["system"].unique())
-    clusters = example_clusters(rows, cluster)
+    clusters = independent_clusters(rows, cluster)
     examples = _examples(rows, clusters, judge=judge, human=human)
     arm_of = partial(Arm, dependent=clusters is not None, binary=info.kind == "binary", level=level)
     group = "task" if tasks == "separate" else "group"

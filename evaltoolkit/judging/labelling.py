@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from evaltoolkit.errors import PairingError, ReadError, SchemaError, listed, nearest, warn
-from evaltoolkit.judging.selection import UNIT, rows_named
+from evaltoolkit.judging.selection import UNIT
+from evaltoolkit.measurements import rows_named
 from evaltoolkit.schema import CRITERION_COLUMNS, SCORES, as_text, rows_text
 from evaltoolkit.scores import check_scores
 

@@ -13,7 +13,7 @@ from evaltoolkit.judging import length_texts as texts
 from evaltoolkit.judging.length_joins import Measured, compared, measured_outputs, rated
 from evaltoolkit.judging.length_models import pairwise_row, rate_rows, rating_row
 from evaltoolkit.judging.preferences import PAIR, pairwise_rows, selected_rows
-from evaltoolkit.judging.selection import block_codes, example_clusters, versions
+from evaltoolkit.judging.selection import block_codes, independent_clusters, versions
 from evaltoolkit.results.biases import LengthBias
 from evaltoolkit.stats.checks import fraction
 
@@ -91,7 +91,7 @@ def length_bias(  # noqa: PLR0913 - every choice of the analysis is a keyword of
     rows = selected_rows(scores, criterion=criterion, scorer=scorer)
     answers = measured_outputs(outputs, length)
     pairs, singles = rows[rows["versus"].notna()], rows[rows["versus"].isna()]
-    clusters = example_clusters(rows, cluster)
+    clusters = independent_clusters(rows, cluster)
     found: list[dict[str, Any]] = []
     rates: list[dict[str, Any]] = []
     parts: list[Measured] = []

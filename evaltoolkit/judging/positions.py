@@ -12,7 +12,7 @@ from evaltoolkit import stats
 from evaltoolkit.errors import PairingError, listed, warn
 from evaltoolkit.judging import position_texts as texts
 from evaltoolkit.judging.preferences import PAIR, pairwise_rows, selected_rows
-from evaltoolkit.judging.selection import EXAMPLE, block_codes, example_clusters, versions
+from evaltoolkit.judging.selection import EXAMPLE, block_codes, independent_clusters, versions
 from evaltoolkit.judging.shifts import Shift, mean_shift
 from evaltoolkit.results.biases import PositionBias
 from evaltoolkit.stats.checks import fraction, whole
@@ -83,7 +83,7 @@ def position_bias(
     pairs = pairwise_rows(rows)
     placed = _placed(pairs)
     comparisons = _comparisons(placed)
-    comparisons["block"] = block_codes(comparisons, example_clusters(rows, cluster))
+    comparisons["block"] = block_codes(comparisons, independent_clusters(rows, cluster))
     options = {"level": level, "seed": seed}
     table = _table(comparisons, options)
     preferences = _preferences(comparisons, options)

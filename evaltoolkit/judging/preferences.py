@@ -7,7 +7,7 @@ import pandas as pd
 
 from evaltoolkit.criteria import criteria_of
 from evaltoolkit.errors import PairingError, listed
-from evaltoolkit.judging.selection import rows_named
+from evaltoolkit.measurements import rows_named
 from evaltoolkit.schema import rows_text
 from evaltoolkit.scores import check_scores
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from importlib import metadata
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from evaltoolkit.errors import PairingError, listed, nearest
-from evaltoolkit.measurements import cluster_codes, cluster_column
-from evaltoolkit.schema import rows_text
+from evaltoolkit.errors import PairingError, listed
+from evaltoolkit.measurements import cluster_column, example_clusters, rows_named
 from evaltoolkit.scores import check_scores
 
 UNIT = ["run_id", "system", "task", "example_id", "trial", "versus"]
@@ -30,56 +28,14 @@ def criterion_rows(scores: pd.DataFrame, criterion: str) -> pd.DataFrame:
     return rows_named(check_scores(scores), "criterion", [criterion])
 
 
-def rows_named(rows: pd.DataFrame, column: str, wanted: Iterable[str]) -> pd.DataFrame:
-    """Keep the rows with one of the wanted names.
-
-    Raises:
-        PairingError: A name does not occur.
-    """
-    known = rows[column].unique()
-    names = list(wanted)
-    for name in names:
-        if name not in known:
-            raise PairingError(
-                f"no row has the {column} {name!r}; {nearest(name, known)}",
-                code=f"unknown_{column}",
-                path=column,
-                value=name,
-            )
-    return rows[rows[column].isin(names)]
-
-
-def example_clusters(rows: pd.DataFrame, cluster: str | bool | None) -> pd.Series | None:
+def independent_clusters(rows: pd.DataFrame, cluster: str | bool | None) -> pd.Series | None:
     """Number the cluster of each example, or None where all are independent.
 
     Raises:
         PairingError: The column is absent or differs within an example.
     """
-    column = cluster_column(rows, cluster)
-    if column is None:
-        return None
-    if column not in rows.columns:
-        raise PairingError(
-            f"the table has no column {column!r} to group examples by; "
-            f"{nearest(column, rows.columns)}",
-            code="unknown_attribute",
-            path="cluster",
-            value=column,
-        )
-    distinct = rows.loc[rows[column].notna(), [*EXAMPLE, column]].drop_duplicates()
-    mixed = distinct.duplicated(EXAMPLE, keep=False)
-    if mixed.any():
-        raise PairingError(
-            f"{column!r} differs within {int(distinct[mixed].groupby(EXAMPLE).ngroups)} "
-            f"example(s): {rows_text(distinct[mixed], [*EXAMPLE, column])}; a cluster belongs to "
-            "the example",
-            code="bad_attribute",
-            path="cluster",
-            value=column,
-        )
-    names = rows.groupby(EXAMPLE, sort=True)[column].first().to_frame()
-    codes = cluster_codes(names, column)
-    return codes if codes.nunique() < len(codes) else None
+    codes = example_clusters(rows, cluster_column(rows, cluster))
+    return codes if codes is not None and codes.nunique() < len(codes) else None
 
 
 def block_codes(units: pd.DataFrame, clusters: pd.Series | None) -> NDArray[np.intp]:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
-from evaltoolkit.errors import PairingError, listed, nearest
+from evaltoolkit.errors import PairingError, listed
+from evaltoolkit.measurements import rows_named
 
 Names = str | Iterable[str] | None
 
@@ -20,12 +21,12 @@ def select_rows(
         PairingError: An unknown name, fewer than two systems, or a choice that is left open
             (several tasks or scorers).
     """
-    rows = _named(table, "criterion", [str(criterion)])
+    rows = rows_named(table, "criterion", [str(criterion)])
     chosen = _several(systems, "systems") or sorted(rows["system"].unique())
-    rows = _named(rows, "system", chosen)
+    rows = rows_named(rows, "system", chosen)
     tasks = _several(task, "task")
-    rows = _named(rows, "task", tasks) if tasks else _only(rows, "task", _TASKS)
-    rows = _named(rows, "scorer", [scorer]) if scorer else _only(rows, "scorer", _SCORERS)
+    rows = rows_named(rows, "task", tasks) if tasks else _only(rows, "task", _TASKS)
+    rows = rows_named(rows, "scorer", [scorer]) if scorer else _only(rows, "scorer", _SCORERS)
     absent = sorted(set(chosen) - set(rows["system"]))
     if absent:
         raise PairingError(
@@ -64,19 +65,6 @@ def _several(names: Names, path: str) -> list[str]:
             value=given,
         )
     return given
-
-
-def _named(rows: pd.DataFrame, column: str, wanted: Sequence[str]) -> pd.DataFrame:
-    known = rows[column].unique()
-    for name in wanted:
-        if name not in known:
-            raise PairingError(
-                f"no row has the {column} {name!r}; {nearest(name, known)}",
-                code=f"unknown_{column}",
-                path=column,
-                value=name,
-            )
-    return rows[rows[column].isin(list(wanted))]
 
 
 def _only(rows: pd.DataFrame, column: str, remedy: str) -> pd.DataFrame:

@@ -10,10 +10,8 @@ from typing import Any
 
 from evaltoolkit.readers.base import Row
 from evaltoolkit.readers.records import (
-    SHORT_TEXT,
-    as_cell,
+    as_label,
     finite_number,
-    non_finite_name,
     shortened,
 )
 from evaltoolkit.readers.tracebacks import reason
@@ -60,7 +58,7 @@ class Metric:
     def measured(self) -> Row:
         """Score, label, verdict, status, message and cost."""
         raw, score = self.raw, self.raw.get("score")
-        row: Row = {"score": None, "label": _written(score), "passed": None}
+        row: Row = {"score": None, "label": as_label(score), "passed": None}
         told = shortened(str(raw["reason"])) if raw.get("reason") else None
         if raw.get("error"):
             row |= {"status": "scorer_error", "message": reason(str(raw["error"]))}
@@ -247,13 +245,3 @@ def _direction(metrics: list[Metric]) -> bool | None:
         return not told.pop()
     is_known = metrics[0].name.lower() in _LOWER_IS_BETTER
     return False if is_known and not told else None
-
-
-def _written(score: object) -> str | None:
-    """Write what stands in place of a score, or beside an error."""
-    if isinstance(score, float) and finite_number(score) is None:
-        return non_finite_name(score)
-    number = finite_number(score)
-    if number is not None:
-        return f"{number:g}"
-    return None if score is None else shortened(as_cell(score) or "", limit=SHORT_TEXT)

@@ -23,9 +23,9 @@ from evaltoolkit.readers.records import (
     SHORT_TEXT,
     as_cell,
     as_json,
+    as_written,
     digest,
     finite_number,
-    non_finite_name,
     shortened,
 )
 from evaltoolkit.readers.tracebacks import reason
@@ -214,8 +214,7 @@ def _measured(cell: object, error: str | None) -> Row:
 
 
 def _written(cell: object) -> str:
-    infinite = isinstance(cell, float) and finite_number(cell) is None
-    return non_finite_name(cell) if infinite else as_cell(cell) or ""  # type: ignore[arg-type]
+    return as_written(cell) or ""
 
 
 def _output_row(path: Path, run: _Run, texts: dict[str, list[str]]) -> Row:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from evaltoolkit.readers.base import Row
-from evaltoolkit.readers.records import as_cell, finite_number, non_finite_name
+from evaltoolkit.readers.records import as_written, finite_number
 from evaltoolkit.readers.tracebacks import reason
 
 ACCURACY, MATCH = "accuracy_score", "overall_match"
@@ -69,11 +69,11 @@ def measured(result: Row, name: str) -> Row:
     written = _written(result, name)
     if name == ACCURACY and not _expected(result["comparison"]):
         message = "the case expects nothing, so there is no accuracy"
-        return _row(None, _label(written), status="unscored", message=message)
+        return _row(None, as_written(written), status="unscored", message=message)
     number = finite_number(float(written) if isinstance(written, bool) else written)
     if number is None:
         message = "the result holds no number"
-        return _row(None, _label(written), status="unscored", message=message)
+        return _row(None, as_written(written), status="unscored", message=message)
     passed = written if name == MATCH else None
     return {**_row(number, None, status="scored", message=None), "passed": passed}
 
@@ -81,16 +81,11 @@ def measured(result: Row, name: str) -> Row:
 def lost(result: Row | None, name: str, error: str, *, status: str) -> Row:
     """Give one criterion of an evaluation that broke; a number beside the error is the label."""
     written = None if result is None else _written(result, name)
-    return _row(None, _label(written), status=status, message=reason(error))
+    return _row(None, as_written(written), status=status, message=reason(error))
 
 
 def _written(result: Row, name: str) -> object:
     return {**result, **result["comparison"]}.get(name)
-
-
-def _label(written: object) -> str | None:
-    infinite = isinstance(written, float) and not math.isfinite(written)
-    return non_finite_name(written) if infinite else as_cell(written)  # type: ignore[arg-type]
 
 
 def _row(score: float | None, label: str | None, *, status: str, message: str | None) -> Row:

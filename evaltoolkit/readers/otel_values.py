@@ -10,9 +10,9 @@ from evaltoolkit.readers.otlp import RESPONSE, Event, Span, time_of
 from evaltoolkit.readers.records import (
     SHORT_TEXT,
     as_cell,
+    as_written,
     digest,
     finite_number,
-    non_finite_name,
     shortened,
 )
 
@@ -166,9 +166,7 @@ def _number(value: object) -> float | None:
 
 
 def _written(value: object) -> str:
-    infinite = isinstance(value, float) and finite_number(value) is None
-    text = non_finite_name(value) if infinite else as_cell(value) or ""  # type: ignore[arg-type]
-    return shortened(text, limit=SHORT_TEXT)
+    return shortened(as_written(value) or "", limit=SHORT_TEXT)
 
 
 def output_of(span: Span) -> Row:

@@ -12,8 +12,7 @@ from evaltoolkit.readers.records import (
     SHORT_TEXT,
     as_cell,
     as_json,
-    finite_number,
-    non_finite_name,
+    as_label,
     shortened,
 )
 
@@ -56,14 +55,14 @@ def measured(evaluation: Mapping[str, Any]) -> Row:
     failure = _failure(evaluation, label)
     number = number_of(score)
     if failure is not None:
-        wrote = "" if score is None else f"; the tool wrote the score {_written(score)}"
-        written = label if label is not None or score is None else _written(score)
+        wrote = "" if score is None else f"; the tool wrote the score {as_label(score)}"
+        written = label if label is not None or score is None else as_label(score)
         return _lost("scorer_error", shortened(failure + wrote), label=written)
     if number is not None:
         message = None if words is None else shortened(words)
         return {"score": number, "label": label, "status": "scored", "message": message}
     if label is None:
-        label = None if score is None else _written(score)
+        label = None if score is None else as_label(score)
         return _lost("unscored", shortened(words or "Phoenix gave no label or score"), label=label)
     return _lost("unscored", shortened(words or "there is a label and no score"), label=label)
 
@@ -77,12 +76,6 @@ def _failure(evaluation: Mapping[str, Any], label: str | None) -> str | None:
     if label == NOT_PARSABLE:
         return "the judge's reply could not be parsed"
     return None
-
-
-def _written(score: object) -> str:
-    if isinstance(score, float) and finite_number(score) is None:
-        return non_finite_name(score)
-    return shortened(as_cell(score) or "", limit=SHORT_TEXT)
 
 
 def _lost(status: str, message: str, *, label: str | None) -> Row:

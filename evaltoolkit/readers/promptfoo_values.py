@@ -14,10 +14,8 @@ from typing import Any
 
 from evaltoolkit.readers.base import Row
 from evaltoolkit.readers.records import (
-    SHORT_TEXT,
-    as_cell,
+    as_label,
     finite_number,
-    non_finite_name,
     shortened,
 )
 from evaltoolkit.readers.tracebacks import reason
@@ -82,7 +80,7 @@ def parts_of(raw: Row) -> list[Part]:
     error = crash(raw)
     if error is not None:
         status, why = error
-        row = _row(label=written(raw.get("score")), status=status, message=why)
+        row = _row(label=as_label(raw.get("score")), status=status, message=why)
         return [Part(OVERALL, row)]
     grading = raw.get("gradingResult") or {}
     parts = list(_components(grading.get("componentResults") or [], _asserts(raw)))
@@ -116,10 +114,10 @@ def _overall(raw: Row, grading: Row, parts: list[Part]) -> Iterator[Part]:
     told = grading.get("reason") or raw.get("error")
     if told == _NOTHING_TO_CHECK and not parts:
         why = "no assertions: promptfoo writes 1 where nothing is checked"
-        row = _row(label=written(score), status="unscored", message=why)
+        row = _row(label=as_label(score), status="unscored", message=why)
     elif broken := [part for part in parts if _counts_although_broken(part)]:
         why = f"made of {len(broken)} assertion(s) that broke: {broken[0].measured['message']}"
-        row = _row(label=written(score), status="scorer_error", message=shortened(why))
+        row = _row(label=as_label(score), status="scorer_error", message=shortened(why))
     else:
         row = _measured(score, success, told)
     yield Part(OVERALL, row, raw=grading)
@@ -200,7 +198,7 @@ def _component(each: Row) -> Row:
     is_error = (each.get("metadata") or {}).get("graderError") is True
     if is_error or (each.get("pass") is not True and _BROKEN.match(told)):
         why = shortened(told) or "the grader failed"
-        return _row(label=written(each.get("score")), status="scorer_error", message=why)
+        return _row(label=as_label(each.get("score")), status="scorer_error", message=why)
     return _measured(each.get("score"), each.get("pass"), told)
 
 
@@ -213,17 +211,7 @@ def _measured(score: object, verdict: object, told: object) -> Row:
         passed = verdict if isinstance(verdict, bool) else None
         return _row(score=number, passed=passed, status="scored", message=message)
     why = message or "no number was written"
-    return _row(label=written(value), status="unscored", message=why)
-
-
-def written(value: object) -> str | None:
-    """Write what stands in place of a score, or beside an error."""
-    number = finite_number(float(value) if isinstance(value, bool) else value)
-    if number is not None:
-        return f"{number:g}"
-    if isinstance(value, float):
-        return non_finite_name(value)
-    return None if value is None else shortened(as_cell(value) or "", limit=SHORT_TEXT)
+    return _row(label=as_label(value), status="unscored", message=why)
 
 
 def _row(

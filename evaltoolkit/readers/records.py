@@ -71,6 +71,32 @@ def as_cell(value: object) -> str | None:
     return as_json(value)
 
 
+def as_written(value: object) -> str | None:
+    """Write any value of a file as text, for a label: NaN and infinities by their names.
+
+    Example:
+        >>> as_written(float("nan")), as_written("tie"), as_written(None)
+        ('NaN', 'tie', None)
+    """
+    if isinstance(value, float) and not math.isfinite(value):
+        return non_finite_name(value)
+    return as_cell(value)
+
+
+def as_label(value: object) -> str | None:
+    """Write what stands in the place of a score, short: numbers and truth values as numbers.
+
+    Example:
+        >>> as_label(True), as_label(0.50), as_label("not parsable"), as_label(None)
+        ('1', '0.5', 'not parsable', None)
+    """
+    number = finite_number(float(value) if isinstance(value, bool) else value)
+    if number is not None:
+        return f"{number:g}"
+    text = as_written(value)
+    return None if text is None else shortened(text, limit=SHORT_TEXT)
+
+
 def shortened(text: str, *, limit: int = _MESSAGE_TEXT) -> str:
     r"""Put text on one line and cut it, so that no transcript enters the score table.
 

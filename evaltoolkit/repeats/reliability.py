@@ -10,13 +10,12 @@ import pandas as pd
 from evaltoolkit.criteria import criteria_of
 from evaltoolkit.errors import PairingError, listed, warn
 from evaltoolkit.formatting import counted
-from evaltoolkit.measurements import Runs, cluster_column
+from evaltoolkit.measurements import Runs, cluster_column, example_clusters
 from evaltoolkit.repeats.passing import Passing, example_counts, usable_rows
 from evaltoolkit.repeats.rates import difference_rows, grouped, rate_rows
 from evaltoolkit.repeats.reliability_texts import conclusion_text, methods_text
 from evaltoolkit.repeats.selection import (
     UNIT,
-    example_clusters,
     select_rows,
     two_systems,
     whole_numbers,

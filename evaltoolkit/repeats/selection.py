@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from evaltoolkit.errors import PairingError, listed, nearest
-from evaltoolkit.measurements import Runs, cluster_codes, resolve_runs
+from evaltoolkit.errors import PairingError
+from evaltoolkit.measurements import Runs, resolve_runs, rows_named
 from evaltoolkit.scores import check_scores
 
 UNIT = ["task", "example_id"]
@@ -44,22 +44,14 @@ def _named(rows: pd.DataFrame, column: str, names: Names) -> pd.DataFrame:
     if names is None:
         return rows
     wanted = [names] if isinstance(names, str) else [str(name) for name in names]
-    known = rows[column].unique()
-    for name in wanted:
-        if name not in known:
-            raise PairingError(
-                f"no row that is left has the {column} {name!r}; {nearest(name, known)}",
-                code=f"unknown_{column}",
-                path=column,
-                value=name,
-            )
     if not wanted:
         raise PairingError(
             f"an empty list of {column} names selects nothing; leave it out to take all",
             code="bad_option",
             path=column,
+            value=names,
         )
-    return rows[rows[column].isin(wanted)]
+    return rows_named(rows, column, wanted, where="no row that is left")
 
 
 def two_systems(baseline: str | None, candidate: str | None) -> tuple[str, str] | None:
@@ -84,34 +76,6 @@ def two_systems(baseline: str | None, candidate: str | None) -> tuple[str, str] 
             value=baseline,
         )
     return str(baseline), str(candidate)
-
-
-def example_clusters(rows: pd.DataFrame, column: str | None) -> pd.Series | None:
-    """Number the clusters of the examples, by (task, example_id).
-
-    Raises:
-        PairingError: The column is absent, or differs within an example.
-    """
-    if column is None:
-        return None
-    if column not in rows.columns:
-        raise PairingError(
-            f"the table has no column {column!r} to group examples by; "
-            f"{nearest(column, rows.columns)}",
-            code="unknown_attribute",
-            path="cluster",
-            value=column,
-        )
-    given = rows.groupby(UNIT, sort=True)[column].agg(["first", "nunique"])
-    mixed = given.index[given["nunique"] > 1]
-    if len(mixed):
-        raise PairingError(
-            f"{column!r} differs within {len(mixed)} example(s), such as {listed(mixed[:2])}; it "
-            "must be the same in all rows of an example",
-            code="attribute_not_constant",
-            path="cluster",
-        )
-    return cluster_codes(given, "first")
 
 
 def whole_numbers(name: str, given: int | Sequence[int]) -> list[int]:

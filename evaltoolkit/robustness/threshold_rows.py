@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from evaltoolkit import stats
 from evaltoolkit.criteria import CriterionInfo
-from evaltoolkit.errors import PairingError, listed, nearest
+from evaltoolkit.errors import PairingError, listed
+from evaltoolkit.measurements import rows_named
 
 MOST_THRESHOLDS = 21
 """At most so many thresholds are chosen; who wants more names them."""
@@ -27,7 +28,7 @@ def absolute_rows(
     Raises:
         PairingError: An unknown name, a system named twice, or rows against opponents.
     """
-    rows = _named(table, "criterion", [str(criterion)])
+    rows = rows_named(table, "criterion", [str(criterion)])
     chosen = [systems] if isinstance(systems, str) else [str(name) for name in systems or []]
     chosen = chosen or sorted(rows["system"].unique())
     repeated = sorted({name for name in chosen if chosen.count(name) > 1})
@@ -38,7 +39,7 @@ def absolute_rows(
             path="systems",
             value=repeated,
         )
-    rows = _named(rows, "system", chosen)
+    rows = rows_named(rows, "system", chosen)
     if rows["versus"].notna().any():
         raise PairingError(
             f"{criterion!r} has rows against another system (versus); thresholds need absolute "
@@ -56,7 +57,7 @@ def one_scorer(rows: pd.DataFrame, scorer: str | None) -> pd.DataFrame:
         PairingError: The scorer is unknown, or none is named and there are several.
     """
     if scorer is not None:
-        return _named(rows, "scorer", [scorer])
+        return rows_named(rows, "scorer", [scorer])
     known = sorted(rows["scorer"].unique())
     if len(known) > 1:
         raise PairingError(
@@ -67,19 +68,6 @@ def one_scorer(rows: pd.DataFrame, scorer: str | None) -> pd.DataFrame:
             value=known,
         )
     return rows
-
-
-def _named(rows: pd.DataFrame, column: str, wanted: Sequence[str]) -> pd.DataFrame:
-    known = rows[column].unique()
-    for name in wanted:
-        if name not in known:
-            raise PairingError(
-                f"no row has the {column} {name!r}; {nearest(name, known)}",
-                code=f"unknown_{column}",
-                path=column,
-                value=name,
-            )
-    return rows[rows[column].isin(list(wanted))]
 
 
 def thresholds_of(

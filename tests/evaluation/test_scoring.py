@@ -9,9 +9,9 @@ import pytest
 from evaltoolkit.errors import EvalToolkitWarning, PairingError, SchemaError, ScorerError
 from evaltoolkit.evaluation import OutputRecord, check_scorers, score_outputs
 from evaltoolkit.models import Criterion, Example, Output, Score
-from evaltoolkit.schema import STATUSES
+from evaltoolkit.schema import SCORES, STATUSES
 from evaltoolkit.scorers import Contains, ExactMatch, FunctionScorer, Levenshtein, Refusal, Scorer
-from evaltoolkit.scores import SCORE_COLUMNS, check_scores
+from evaltoolkit.scores import check_scores
 
 EXAMPLES = [
     Example(id=1, input="2 + 2?", reference="4", attributes={"topic": "sums"}),
@@ -49,7 +49,7 @@ def test_records_become_a_score_table() -> None:
 def test_columns_and_dtypes_are_those_of_the_score_table() -> None:
     table = score_outputs(EXAMPLES, RECORDS, [ExactMatch()])
     known = ["kind", "higher_is_better", "lower_bound", "upper_bound", "threshold"]
-    assert table.columns.tolist() == [*SCORE_COLUMNS, *known, "topic", "level"]
+    assert table.columns.tolist() == [*SCORES.names, *known, "topic", "level"]
     dtypes = table.dtypes.astype(str)
     assert dtypes["trial"] == "int64"
     assert dtypes["score"] == "float64"
@@ -63,7 +63,7 @@ def test_columns_and_dtypes_are_those_of_the_score_table() -> None:
 def test_a_table_without_outputs_has_the_same_columns() -> None:
     table = score_outputs([], [], [ExactMatch()])
     assert len(table) == 0
-    assert table.columns.tolist()[:14] == list(SCORE_COLUMNS)
+    assert table.columns.tolist()[:14] == list(SCORES.names)
 
 
 def test_what_a_scorer_declares_is_in_its_rows() -> None:
