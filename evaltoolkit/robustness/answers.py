@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
@@ -24,7 +23,6 @@ RANKS = "balance of signed ranks (rank-biserial)"
 SIGNS = "P(higher) - P(lower) among pairs that differ"
 ALL_SIGNS = "P(higher) - P(lower), ties included"
 
-Bootstrap = Literal["percentile", "bca", "studentized"]
 _CLUSTER_KINDS = {"cr0_t": "CR0", "cr1_t": "CR1", "cr2_t": "CR2", "cr3_t": "CR3"}
 
 
@@ -178,16 +176,15 @@ def _whole_clusters(sample: Sample, ask: Ask) -> stats.FlipTest:
 def _bootstrap(sample: Sample, ask: Ask) -> Iterator[Answer]:
     """Resample examples, or whole clusters; the same seed gives all methods the same samples."""
     whole = "cluster_" if sample.clusters is not None else ""
-    kinds: tuple[Bootstrap, ...] = ("percentile", "bca", "studentized")
-    for kind in kinds:
-        low, high = stats.bootstrap_interval(
-            sample.deltas,
-            method=kind,
-            clusters=None if sample.clusters is None else sample.clusters.tolist(),
-            level=ask.level,
-            draws=ask.draws,
-            seed=ask.seed,
-        )
+    found = stats.bootstrap_intervals(
+        sample.deltas,
+        methods=("percentile", "bca", "studentized"),
+        clusters=None if sample.clusters is None else sample.clusters.tolist(),
+        level=ask.level,
+        draws=ask.draws,
+        seed=ask.seed,
+    )
+    for kind, (low, high) in found.items():
         yield Answer(f"{whole}bootstrap_{kind}", MEAN, _mean(sample), low, high)
 
 

@@ -8,7 +8,7 @@ and Price's do.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import product
 from typing import Literal, NamedTuple
 
@@ -21,7 +21,8 @@ from evaltoolkit.stats.differences import is_constant
 from evaltoolkit.stats.tails import normal_quantile, normal_tail
 from evaltoolkit.stats.types import Floats, Interval
 
-METHODS = ("percentile", "basic", "bca", "studentized")
+BootstrapMethod = Literal["percentile", "basic", "bca", "studentized"]
+METHODS: tuple[BootstrapMethod, ...] = ("percentile", "basic", "bca", "studentized")
 
 _CELLS = 2**20
 _MOST_ENUMERATED = 7
@@ -82,7 +83,7 @@ def resampled_means(
 def bootstrap_interval(
     d: ArrayLike,
     *,
-    method: Literal["percentile", "basic", "bca", "studentized"] = "bca",
+    method: BootstrapMethod = "bca",
     clusters: Iterable[Hashable] | None = None,
     level: float = 0.95,
     draws: int = 10_000,
@@ -116,14 +117,54 @@ def bootstrap_interval(
         >>> [round(end, 1) for end in ends]
         [2.2, 4.8]
     """
-    choice(method, METHODS, name="method")
+    found = bootstrap_intervals(
+        d, methods=(method,), clusters=clusters, level=level, draws=draws, seed=seed
+    )
+    return found[method]
+
+
+def bootstrap_intervals(
+    d: ArrayLike,
+    *,
+    methods: Sequence[BootstrapMethod] = METHODS,
+    clusters: Iterable[Hashable] | None = None,
+    level: float = 0.95,
+    draws: int = 10_000,
+    seed: int = 0,
+) -> dict[BootstrapMethod, Interval]:
+    """Return bootstrap intervals of several kinds for a mean, all from the same samples.
+
+    Args:
+        d: Differences or scores.
+        methods: Kinds, as in `bootstrap_interval`, whose numbers these are.
+        clusters: One id per example; whole clusters are then resampled.
+        level: Confidence level between 0 and 1.
+        draws: Number of samples.
+        seed: Seed of the draws.
+
+    Returns:
+        The intervals by kind.
+
+    Raises:
+        EvalToolkitError: A value is not finite or the options do not fit.
+
+    Example:
+        >>> sorted(bootstrap_intervals([1, 2, 3, 4, 5, 6], methods=("bca", "percentile")))
+        ['bca', 'percentile']
+    """
+    for method in methods:
+        choice(method, METHODS, name="method")
     units = _units(finite_vector(d), clusters)
     tail = (1 - fraction(level, name="level")) / 2
+    nothing = Interval(math.nan, math.nan)
     if not units.vary:
-        return Interval(math.nan, math.nan)
+        return dict.fromkeys(methods, nothing)
     sums = _drawn_sums(units.totals, draws=draws, seed=seed)
-    low, high = _ends(units, sums, method, tail)
-    return Interval(low, high) if low < high else Interval(math.nan, math.nan)
+    ends = {method: _ends(units, sums, method, tail) for method in methods}
+    return {
+        method: Interval(low, high) if low < high else nothing
+        for method, (low, high) in ends.items()
+    }
 
 
 def bootstrap_se(d: ArrayLike) -> float:
@@ -267,7 +308,7 @@ def _drawn_sums(totals: Floats, *, draws: int, seed: int) -> Floats:
     return np.vstack([_weights(size, units, rng) @ totals for size in sizes])
 
 
-def _ends(units: _Units, sums: Floats, method: str, tail: float) -> tuple[float, float]:
+def _ends(units: _Units, sums: Floats, method: BootstrapMethod, tail: float) -> tuple[float, float]:
     mean, means = units.mean, sums[:, 0] / sums[:, 1]
     if method == "studentized":
         return _studentized(units, sums, tail)

@@ -280,6 +280,12 @@ class TestBootstrap:
         assert ends == pytest.approx((t.low, t.high), abs=0.012)
         assert ends == stats.bootstrap_interval(LONG, method=method)
 
+    def test_all_kinds_at_once_are_each_on_its_own(self) -> None:
+        together = stats.bootstrap_intervals(SMALL, draws=500, seed=3)
+        assert len(together) == 4
+        for kind, ends in together.items():
+            assert ends == stats.bootstrap_interval(SMALL, method=kind, draws=500, seed=3)
+
     def test_bca_is_that_of_scipy(self) -> None:
         skewed = np.random.default_rng(4).exponential(size=40)
         theirs = scipy_stats.bootstrap(
