@@ -55,7 +55,10 @@ def describe_error(error: BaseException) -> str:
         >>> describe_error(KeyError("score")), describe_error(TimeoutError())
         ("KeyError: 'score'", 'TimeoutError')
     """
-    text = str(error)
+    try:
+        text = str(error)
+    except Exception:  # a foreign exception may raise even when asked for its text
+        text = ""
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
@@ -71,6 +74,13 @@ def _as_error(value: object) -> object:
         return describe_error(value)
     value = _missing_to_none(value)
     return None if value == "" else value
+
+
+def _as_texts(value: object) -> object:
+    value = _missing_to_none(value)
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, str) else value
 
 
 def _as_number(value: object) -> object:
@@ -161,7 +171,7 @@ class Example(Model):
     tools: Any = None
     expected_tools: Any = None
     expected_tool_rounds: Any = None
-    expected_no_tools: bool | None = None
+    expected_no_tools: Annotated[bool | None, BeforeValidator(_missing_to_none)] = None
     expected_tool_count: Count = None
     history: Any = None
     provenance: OptionalText = None
@@ -201,8 +211,8 @@ class Output(Model):
     messages: Any = None
     rounds: Any = None
     finish_reason: OptionalText = None
-    refusal: str | bool | None = None
-    parse_errors: tuple[str, ...] = ()
+    refusal: Annotated[str | bool | None, BeforeValidator(_missing_to_none)] = None
+    parse_errors: Annotated[tuple[str, ...], BeforeValidator(_as_texts)] = ()
     error: Annotated[str | None, BeforeValidator(_as_error)] = None
     cost_usd: Amount = None
     tokens_in: Count = None
@@ -236,6 +246,7 @@ class Score(Model):
             measurement broke) or ``system_error`` (the system broke).
         message: Reason, explanation or error text.
         details: Evidence as a JSON value.
+        cost_usd: Price of the measurement in US dollars, as of a judge.
 
     Example:
         >>> Score(criterion="exact", score=1).score
@@ -251,6 +262,7 @@ class Score(Model):
     status: Status = "scored"
     message: str | None = None
     details: JsonValue = None
+    cost_usd: Amount = None
 
     @model_validator(mode="after")
     def _score_goes_with_status(self) -> Score:
@@ -361,10 +373,11 @@ class Criterion(Model):
 
     def beyond(self, score: float) -> str | None:
         """Say in words which bound a score breaks; None if it breaks none."""
-        if self.lower_bound is not None and score < self.lower_bound - _slack(self.lower_bound):
-            return f"{score:g} lies below the lower bound {self.lower_bound:g}"
-        if self.upper_bound is not None and score > self.upper_bound + _slack(self.upper_bound):
-            return f"{score:g} lies above the upper bound {self.upper_bound:g}"
+        lower, upper = self.lower_bound, self.upper_bound
+        if lower is not None and score < lower and lower - score > _slack(lower):
+            return f"{score:g} lies below the lower bound {lower:g}"
+        if upper is not None and score > upper and score - upper > _slack(upper):
+            return f"{score:g} lies above the upper bound {upper:g}"
         return None
 
 

@@ -82,7 +82,7 @@ def load_table(path: str | Path, *, table: Table) -> pd.DataFrame:
 
 def restore(frame: pd.DataFrame, path: Path, *, table: Table) -> pd.DataFrame:
     """Give raw columns their dtypes back: known ones by the table, attributes by note or text."""
-    note = _note_path(path)
+    note = note_path(path)
     dtypes: dict[str, str] = json.loads(note.read_text("utf-8")) if note.is_file() else {}
     for name in table.attributes(frame):
         frame[name] = _typed(frame[name], dtypes.get(name), from_text=path.suffix == ".csv")
@@ -170,6 +170,13 @@ def _write_jsonl(frame: pd.DataFrame, path: Path) -> None:
             lines.write(text + "\n")
 
 
+def _json_read_back(frame: pd.DataFrame) -> pd.DataFrame:
+    """Give what `load_jsonl` would make of these columns, without reading the whole file."""
+    columns = {str(name): json.loads(json.dumps(_json_values(frame[name]))) for name in frame}
+    rows = zip(*columns.values(), strict=True)
+    return pd.DataFrame([dict(zip(columns, row, strict=True)) for row in rows])
+
+
 def _json_values(values: pd.Series) -> list[object]:
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
         values = _iso(values)
@@ -191,19 +198,21 @@ _WRITERS: Mapping[str, Callable[[pd.DataFrame, Path], object]] = {
 }
 
 
-def _note_path(path: Path) -> Path:
+def note_path(path: Path) -> Path:
+    """Give the place of the note on the dtypes of a table."""
     return path.with_name(path.name + "-metadata.json")
 
 
 def _write_note(frame: pd.DataFrame, path: Path, table: Table) -> None:
-    note = _note_path(path)
+    note = note_path(path)
     note.unlink(missing_ok=True)
-    if path.suffix == ".parquet":
+    names = table.attributes(frame)
+    if path.suffix == ".parquet" or not names:
         return
-    back = load_csv(path) if path.suffix == ".csv" else load_jsonl(path)
+    back = load_csv(path) if path.suffix == ".csv" else _json_read_back(frame[names])
     lost = {
         name: str(frame[name].dtype)
-        for name in table.attributes(frame)
+        for name in names
         if str(_typed(back[name], None, from_text=path.suffix == ".csv").dtype)
         != str(frame[name].dtype)
     }

@@ -367,10 +367,26 @@ def html_block(summary: pd.DataFrame, text: str, warnings: Sequence[str]) -> str
 
 
 def html_table(summary: pd.DataFrame) -> str:
-    """Write a small table of text as escaped HTML."""
-    head = "".join(f"<th scope='col'>{fmt.escape_html(name)}</th>" for name in summary.columns)
+    """Write a small table of text as escaped HTML; a column with sentences is set flush left."""
+    rows = summary.to_numpy().tolist()
+    sides = [
+        " style='text-align:left'" if any(len(str(v)) > _PROSE for v in column) else ""
+        for column in (zip(*rows, strict=True) if rows else [()] * len(summary.columns))
+    ]
+    head = "".join(
+        f"<th scope='col'{side}>{fmt.escape_html(name)}</th>"
+        for name, side in zip(summary.columns, sides, strict=True)
+    )
     body = "".join(
-        "<tr>" + "".join(f"<td>{fmt.escape_html(v)}</td>" for v in row) + "</tr>"
-        for row in summary.to_numpy()
+        "<tr>"
+        + "".join(
+            f"<td{side}>{fmt.escape_html(v)}</td>" for v, side in zip(row, sides, strict=True)
+        )
+        + "</tr>"
+        for row in rows
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+_PROSE = 40
+"""From so many characters on a cell is read as a sentence."""

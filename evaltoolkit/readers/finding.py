@@ -17,6 +17,8 @@ _NEVER_ENTERED = frozenset(
 )
 _GLOB_CHARACTERS = frozenset("*?[")
 _NOTE_SUFFIX = "-metadata.json"
+_RUN_NOTE = "run.json"
+_RUN_NOTE_START = b'{\n "evaltoolkit_run"'
 
 
 @dataclass(frozen=True)
@@ -133,11 +135,21 @@ def _walk(folder: Path, is_run: Callable[[Path], bool]) -> Iterator[Path]:
 
 
 def _is_note(path: Path) -> bool:
-    """Whether it is the note on dtypes that `write_scores` puts beside a table."""
+    """Whether it is what this library puts beside a table: dtypes, or how a run was made."""
+    if path.name == _RUN_NOTE:
+        return _starts_with(path, _RUN_NOTE_START)
     return (
         path.name.endswith(_NOTE_SUFFIX)
         and path.with_name(path.name.removesuffix(_NOTE_SUFFIX)).exists()
     )
+
+
+def _starts_with(path: Path, start: bytes) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(start)) == start
+    except OSError:
+        return False
 
 
 def _neighbours(path: Path) -> str:

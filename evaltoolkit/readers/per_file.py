@@ -12,6 +12,7 @@ from typing import Literal
 import pandas as pd
 
 from evaltoolkit.errors import EvalToolkitError, MissingDependencyError, ReadError, listed
+from evaltoolkit.progress import Progress
 from evaltoolkit.readers.base import (
     Batch,
     Format,
@@ -25,7 +26,6 @@ from evaltoolkit.readers.base import (
 )
 from evaltoolkit.readers.columns import unified
 from evaltoolkit.readers.finding import Found, Place, find_sources
-from evaltoolkit.readers.progress import Progress
 from evaltoolkit.readers.registry import all_formats, detect_format, format_named
 from evaltoolkit.readers.table import describe_unknown
 from evaltoolkit.schema import DETAILS, OUTPUTS, SCORES, Table, normalise

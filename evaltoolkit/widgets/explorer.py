@@ -15,7 +15,7 @@ from evaltoolkit.plots import paired_deltas
 from evaltoolkit.results import Comparison
 from evaltoolkit.schema import OUTPUTS, SCORES, normalise
 from evaltoolkit.scores import check_scores
-from evaltoolkit.widgets.examples import examples_html
+from evaltoolkit.widgets.largest_losses import examples_html
 
 if TYPE_CHECKING:
     import ipywidgets as widgets

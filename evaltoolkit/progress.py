@@ -1,4 +1,4 @@
-"""A progress bar for long reads: shown only where somebody looks, only when it takes long."""
+"""A progress bar for long jobs: shown only where somebody looks, only when it takes long."""
 
 from __future__ import annotations
 

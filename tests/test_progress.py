@@ -8,8 +8,8 @@ import types
 
 import pytest
 
-from evaltoolkit.readers import progress
-from evaltoolkit.readers.progress import NotebookBar, Progress, TerminalLine, choose_display
+from evaltoolkit import progress
+from evaltoolkit.progress import NotebookBar, Progress, TerminalLine, choose_display
 
 
 class Recorder:
