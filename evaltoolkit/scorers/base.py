@@ -7,10 +7,11 @@ several. Where there is nothing to measure it says so with a reason: it never in
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import json
 import reprlib
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from typing import (
     Any,
     ClassVar,
@@ -22,7 +23,8 @@ from typing import (
     runtime_checkable,
 )
 
-from evaltoolkit.errors import MissingDependencyError
+from evaltoolkit.clients.options import check_keywords
+from evaltoolkit.errors import MissingDependencyError, ScorerError
 from evaltoolkit.models import Criterion, Example, Kind, Output, Score
 
 
@@ -81,10 +83,10 @@ class Naming(TypedDict, total=False):
     blocking: bool
 
 
-class BaseScorer(ABC):
-    """Base of the scorers that judge one output.
+class NamedScorer:
+    """What every scorer of this library knows of itself: its name and its criterion.
 
-    A subclass says what its numbers mean in class attributes and measures in `measure`.
+    A subclass says what its numbers mean in class attributes.
     """
 
     kind: ClassVar[Kind] = "continuous"
@@ -94,6 +96,7 @@ class BaseScorer(ABC):
     default_threshold: ClassVar[float | None] = 1.0
 
     def __init__(self, **naming: Unpack[Naming]) -> None:
+        check_options(type(self), naming, Naming.__annotations__)
         self._name = naming.get("name") or type(self).__name__
         self._criterion = Criterion(
             name=naming.get("criterion") or self._name,
@@ -115,6 +118,14 @@ class BaseScorer(ABC):
     def criterion(self) -> Criterion:
         """What is judged, with its kind, direction, bounds and threshold."""
         return self._criterion
+
+    def __repr__(self) -> str:
+        """Show the class, the name and the criterion."""
+        return f"{type(self).__name__}(name={self.name!r}, criterion={self.criterion.name!r})"
+
+
+class BaseScorer(NamedScorer, ABC):
+    """Base of the scorers that judge one output; a subclass measures in `measure`."""
 
     def score(self, output: Output, example: Example, /) -> Score:
         """Measure one output; where that is impossible, say why.
@@ -146,10 +157,6 @@ class BaseScorer(ABC):
         Raises:
             Unmeasurable: There is nothing to measure; the text is the reason.
         """
-
-    def __repr__(self) -> str:
-        """Show the class, the name and the criterion."""
-        return f"{type(self).__name__}(name={self.name!r}, criterion={self.criterion.name!r})"
 
 
 class ComparingScorer(BaseScorer):
@@ -196,7 +203,10 @@ def is_array(value: object) -> TypeGuard[list[Any]]:
 
 def is_several(value: object) -> TypeGuard[Sequence[Any]]:
     """Whether a value holds several: a list or a tuple, but no text."""
-    return isinstance(value, list | tuple)
+    return isinstance(value, _SEVERAL)
+
+
+_SEVERAL = (list, tuple)  # a union would be made anew for every question
 
 
 def as_text(value: object) -> str:
@@ -250,7 +260,32 @@ _SHOW = reprlib.Repr()
 _SHOW.maxstring = _SHOW.maxother = _SHOW.maxlong = 80
 
 
-def need_package(package: str, *, purpose: str) -> None:
+def check_options(kind: type, given: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse keywords that a class does not know, and hint at its own arguments as well.
+
+    Raises:
+        ScorerError: One does not exist.
+    """
+    parameters = inspect.signature(kind).parameters.values()
+    own = [each.name for each in parameters if each.kind is not each.VAR_KEYWORD]
+    check_keywords(given, known, purpose=kind.__name__, others=own)
+
+
+def check_whole(name: str, value: object, *, least: int = 0, or_none: bool = True) -> None:
+    """Check an option that is a whole number, where `or_none` also None for no limit.
+
+    Raises:
+        ScorerError: It is something else, or too small.
+    """
+    if value is None and or_none:
+        return
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        also = ", or None for no limit" if or_none else ""
+        msg = f"{name} is {shorten(value)}; it must be a whole number from {least}{also}"
+        raise ScorerError(msg, code="bad_option", path=name, value=value)
+
+
+def need_package(package: str, *, purpose: str, extra: str = "scorers") -> None:
     """Fail when a scorer is made, not in each of its ten thousand rows."""
     if importlib.util.find_spec(package) is None:
-        raise MissingDependencyError(package, extra="scorers", purpose=purpose)
+        raise MissingDependencyError(package, extra=extra, purpose=purpose)

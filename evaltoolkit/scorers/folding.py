@@ -77,8 +77,11 @@ def check_folds(fold: Collection[Fold] | Fold) -> tuple[Fold, ...]:
     Raises:
         ScorerError: A name is unknown.
     """
-    asked: Collection[str] = (fold,) if isinstance(fold, str) else fold
-    unknown = [name for name in asked if name not in _FOLDERS]
+    asked: object = (fold,) if isinstance(fold, str) else fold
+    if not isinstance(asked, Collection):
+        msg = f"fold is {asked!r}; it must be a list of {listed(_FOLDERS)}"
+        raise ScorerError(msg, code="bad_option", path="fold", value=fold)
+    unknown = [name for name in asked if name not in list(_FOLDERS)]
     if unknown:
         msg = (
             f"fold holds {listed(unknown)}; it may hold {listed(_FOLDERS)} "

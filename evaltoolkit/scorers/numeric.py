@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import re
+from decimal import Decimal
 from typing import ClassVar, Literal, Unpack
 
 from evaltoolkit.errors import ScorerError
@@ -52,7 +53,7 @@ class NumericDiff(ComparingScorer):
 
     def _number(self, value: object) -> float:
         number = parse_number(value, decimal=self._decimal) if isinstance(value, str) else value
-        if not isinstance(number, numbers.Real):
+        if not isinstance(number, numbers.Real | Decimal):
             msg = f"{shorten(value)} is not a number"
             raise Unmeasurable(msg)
         return _finite(number, value)
@@ -114,7 +115,7 @@ class NumericAnswer(ComparingScorer):
         return Verdict(float(right), message, details, "right" if right else "wrong")
 
     def _number(self, value: object) -> float | None:
-        if isinstance(value, numbers.Real):
+        if isinstance(value, numbers.Real | Decimal):
             return _finite(value, value)
         found = find_numbers(as_text(value), decimal=self._decimal)
         if self._which == "only" and len(set(found)) > 1:
@@ -176,10 +177,10 @@ def _value(match: re.Match[str], decimal: DecimalMark) -> float:
     return -number if match["sign"] in ("-", "\u2212") else number
 
 
-def _finite(number: numbers.Real, value: object) -> float:
+def _finite(number: numbers.Real | Decimal, value: object) -> float:
     try:
         finite = float(number)
-    except OverflowError:
+    except (OverflowError, ValueError):  # too large, or a signalling NaN
         finite = math.inf
     if not math.isfinite(finite):
         msg = f"{shorten(value)} is not a finite number"
@@ -205,8 +206,9 @@ def _check_decimal(decimal: DecimalMark) -> DecimalMark:
 
 
 def _check_tolerances(rel_tol: float, abs_tol: float) -> tuple[float, float]:
-    for name, value in (("rel_tol", rel_tol), ("abs_tol", abs_tol)):
-        if not (value >= 0 and math.isfinite(value)):
-            msg = f"{name} is {value}; it must be a finite number from 0"
+    given: dict[str, object] = {"rel_tol": rel_tol, "abs_tol": abs_tol}
+    for name, value in given.items():
+        if not isinstance(value, int | float) or not 0 <= value < math.inf:
+            msg = f"{name} is {shorten(value)}; it must be a finite number from 0"
             raise ScorerError(msg, code="bad_option", path=name, value=value)
     return rel_tol, abs_tol

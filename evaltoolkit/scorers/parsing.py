@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, NoReturn
 
-from evaltoolkit.scorers.base import Unmeasurable, shorten
+from evaltoolkit.scorers.base import Unmeasurable, is_several, shorten
 
 _MAX_INT_DIGITS = 4000
 
@@ -28,12 +28,10 @@ def parse_json(text: str, *, strict: bool = False) -> Any:  # noqa: ANN401 - any
         >>> parse_json("[1, 2]")
         [1, 2]
     """
-    refusing: dict[str, Any] = {
-        "parse_constant": _refuse_constant,
-        "object_pairs_hook": _refuse_repeats,
-    }
+    # A short text cannot hold a number too long for an int.
+    lax = _LAX if len(text) > _MAX_INT_DIGITS else _SHORT
     try:
-        return json.loads(text, parse_int=_parse_int, **(refusing if strict else {}))
+        return (_STRICT if strict else lax).decode(text)
     except RecursionError as error:
         msg = "the text is nested too deeply to be parsed"
         raise Unmeasurable(msg) from error
@@ -52,6 +50,27 @@ def object_or_array(text: str, *, otherwise: object) -> object:
         return parse_json(text)
     except ValueError:
         return otherwise
+
+
+def as_list(value: object, what: str) -> list[Any]:
+    """Give a list, or the one that a text holds.
+
+    Args:
+        value: A list, a tuple, or a text with a JSON array.
+        what: What it is, for the message.
+
+    Raises:
+        Unmeasurable: It is no list.
+
+    Example:
+        >>> as_list('["a", "b"]', "answer")
+        ['a', 'b']
+    """
+    value = object_or_array(value, otherwise=value) if isinstance(value, str) else value
+    if not is_several(value):
+        msg = f"the {what} {shorten(value)} is not a list"
+        raise Unmeasurable(msg)
+    return list(value)
 
 
 def json_fault(value: object, *, strict: bool) -> str | None:
@@ -84,3 +103,11 @@ def _refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise ValueError(msg)
         found[key] = value
     return found
+
+
+# Made once: json.loads would make a decoder for every text.
+_SHORT = json.JSONDecoder()
+_LAX = json.JSONDecoder(parse_int=_parse_int)
+_STRICT = json.JSONDecoder(
+    parse_int=_parse_int, parse_constant=_refuse_constant, object_pairs_hook=_refuse_repeats
+)

@@ -76,7 +76,8 @@ def shape_scores(scorer: Scorer, returned: object) -> list[Score]:
     else:
         scores = [_single(scorer, returned)]
     _check_bounds(scorer, scores)
-    _check_names(scorer, scores)
+    if len(scores) > 1:
+        _check_names(scorer, scores)
     return scores
 
 
@@ -104,8 +105,8 @@ def _single(scorer: Scorer, returned: object) -> Score:
         msg = f"{scorer.name!r} is async; score it with an async runner"
         raise ScorerError(msg, code="async_scorer", path=scorer.name)
     criterion = scorer.criterion
-    if returned is None:
-        reason = "the scorer returned None"
+    if returned is None or type(returned).__name__ in ("NAType", "NaTType"):
+        reason = f"the scorer returned {'None' if returned is None else returned}"
         return Score(criterion=criterion.name, status="unscored", message=reason)
     if type(returned).__name__ in ("bool", "bool_"):
         return Score(criterion=criterion.name, score=float(bool(returned)), passed=bool(returned))

@@ -19,13 +19,14 @@ from evaltoolkit.scorers.base import (
     Verdict,
     answer_of,
     as_json,
+    check_whole,
     is_array,
     is_object,
     need_package,
     shorten,
 )
 from evaltoolkit.scorers.numeric import NumericDiff
-from evaltoolkit.scorers.parsing import json_fault, object_or_array, parse_json
+from evaltoolkit.scorers.parsing import as_list, json_fault, object_or_array, parse_json
 from evaltoolkit.scorers.text import Levenshtein
 
 if TYPE_CHECKING:
@@ -228,8 +229,12 @@ class ListContains(ComparingScorer):
         pairwise_scorer: Compares two items: a `ComparingScorer` or a function of two values;
             default `Levenshtein`. Items that cannot be compared have likeness 0.
         allow_extra_entities: Whether items of the answer beyond the reference cost nothing.
-        max_items: Longer lists are not scored, for the time grows with the product of lengths.
+        max_items: Longer lists are not scored, for the time grows with the product of lengths;
+            None for no limit.
         **naming: See `Naming`.
+
+    Raises:
+        ScorerError: `pairwise_scorer` can compare nothing, or `max_items` is no limit.
 
     Example:
         >>> item = Example(id=1, reference=["banana", "apple"])
@@ -242,17 +247,18 @@ class ListContains(ComparingScorer):
         *,
         pairwise_scorer: ComparingScorer | Similarity | None = None,
         allow_extra_entities: bool = False,
-        max_items: int = 1000,
+        max_items: int | None = 1000,
         **naming: Unpack[Naming],
     ) -> None:
         super().__init__(**naming)
         self._pairwise = as_similarity(pairwise_scorer or Levenshtein())
         self._allows_extra = allow_extra_entities
+        check_whole("max_items", max_items)
         self._max_items = max_items
 
     def compare(self, actual: object, expected: object, /) -> Verdict:
         """Give the coverage of two lists, with the items that were paired."""
-        given, wanted = self._as_list(actual, "answer"), self._as_list(expected, "reference")
+        given, wanted = self._items(actual, "answer"), self._items(expected, "reference")
         counts = f"{len(given)} item(s) against {len(wanted)}"
         if not given or not wanted:
             return Verdict(float(not given and not wanted), counts)
@@ -267,16 +273,12 @@ class ListContains(ComparingScorer):
         ]
         return Verdict(score, counts, {"pairs": pairs})
 
-    def _as_list(self, value: object, what: str) -> list[Any]:
-        if isinstance(value, str):
-            value = object_or_array(value, otherwise=value)
-        if not is_array(value):
-            msg = f"the {what} {shorten(value)} is not a list"
+    def _items(self, value: object, what: str) -> list[Any]:
+        items = as_list(value, what)
+        if self._max_items is not None and len(items) > self._max_items:
+            msg = f"the {what} has {len(items)} items; at most {self._max_items} are compared"
             raise Unmeasurable(msg)
-        if len(value) > self._max_items:
-            msg = f"the {what} has {len(value)} items; at most {self._max_items} are compared"
-            raise Unmeasurable(msg)
-        return value
+        return items
 
     def _item(self, one: object, other: object) -> float:
         try:
@@ -347,7 +349,9 @@ def _json_type(value: object) -> str:
         return "null"
     if isinstance(value, bool):
         return "boolean"
-    return "number" if isinstance(value, int | float) else "text"
+    if isinstance(value, str):
+        return "text"
+    return "number" if isinstance(value, int | float) else type(value).__name__
 
 
 def _best_pairs(likeness: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

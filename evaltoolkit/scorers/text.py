@@ -18,6 +18,7 @@ from evaltoolkit.scorers.base import (
     answer_of,
     as_json,
     as_text,
+    check_whole,
     is_array,
     is_object,
     is_several,
@@ -103,6 +104,9 @@ class Contains(BaseScorer):
         whole_words: False if pieces of words and numbers count too.
         **naming: See `Naming`.
 
+    Raises:
+        ScorerError: An option has a value that it cannot have.
+
     Example:
         >>> item = Example(id=1, reference=["Paris", "the French capital"])
         >>> Contains().score(Output(text="It is PARIS, of course."), item).score
@@ -124,6 +128,9 @@ class Contains(BaseScorer):
         if require not in ("any", "all"):
             msg = f"require is {require!r}; it must be 'any' or 'all'"
             raise ScorerError(msg, code="bad_option", path="require", value=require)
+        if phrases is not None and not (isinstance(phrases, str) or is_several(phrases)):
+            msg = f"phrases is {shorten(phrases)}; it must be a text or a list of texts"
+            raise ScorerError(msg, code="bad_option", path="phrases", value=phrases)
         self._phrases = phrases
         self._needs_all = require == "all"
         self._fold = check_folds(fold)
@@ -187,6 +194,7 @@ class Levenshtein(ComparingScorer):
         super().__init__(**naming)
         need_package("rapidfuzz", purpose="Levenshtein")
         self._fold = check_folds(fold)
+        check_whole("max_chars", max_chars)
         self._max_chars = max_chars
 
     def compare(self, actual: object, expected: object, /) -> Verdict:
@@ -216,7 +224,8 @@ class LengthBounds(BaseScorer):
         **naming: See `Naming`.
 
     Raises:
-        ScorerError: There is no limit, one is negative, or they are in the wrong order.
+        ScorerError: There is no limit, one is no whole number from 0, or they are in the wrong
+            order.
 
     Example:
         >>> scorer = LengthBounds(most=5, unit="words", graded=True)
@@ -263,12 +272,13 @@ class LengthBounds(BaseScorer):
 
 
 def _check_limits(least: int | None, most: int | None) -> tuple[int | None, int | None]:
-    negative = [limit for limit in (least, most) if limit is not None and limit < 0]
+    check_whole("least", least)
+    check_whole("most", most)
     wrong_order = least is not None and most is not None and least > most
-    if (least is None and most is None) or negative or wrong_order:
+    if (least is None and most is None) or wrong_order:
         msg = (
-            f"least is {least} and most is {most}; give at least one of them, from 0, and "
-            "least not above most"
+            f"least is {least} and most is {most}; give at least one of them, and least not "
+            "above most"
         )
         raise ScorerError(msg, code="bad_limits", path="least", value=(least, most))
     return least, most
@@ -316,13 +326,14 @@ class Refusal(BaseScorer):
     def __init__(
         self,
         *,
-        patterns: Iterable[str | re.Pattern[str]] = REFUSAL_PHRASES,
+        patterns: str | re.Pattern[str] | Iterable[str | re.Pattern[str]] = REFUSAL_PHRASES,
         window: int = 300,
         empty_counts: bool = True,
         **naming: Unpack[Naming],
     ) -> None:
         super().__init__(**naming)
-        several = [patterns] if isinstance(patterns, str) else patterns
+        several = [patterns] if isinstance(patterns, str | re.Pattern) else patterns
+        check_whole("window", window, or_none=False)
         self._patterns = [_compiled(pattern) for pattern in several]
         self._window = window
         self._empty_counts = empty_counts
@@ -346,7 +357,7 @@ class Refusal(BaseScorer):
 
 def _compiled(pattern: str | re.Pattern[str]) -> re.Pattern[str]:
     try:
-        return re.compile(pattern, re.IGNORECASE) if isinstance(pattern, str) else pattern
-    except re.error as error:
+        return pattern if isinstance(pattern, re.Pattern) else re.compile(pattern, re.IGNORECASE)
+    except (re.error, TypeError) as error:
         msg = f"patterns holds {pattern!r}, which is no regular expression: {error}"
         raise ScorerError(msg, code="bad_pattern", path="patterns", value=pattern) from error

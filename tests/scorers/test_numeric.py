@@ -134,6 +134,7 @@ def test_numeric_diff_reads_text_that_is_a_number() -> None:
     [
         lambda: NumericAnswer(which="middle"),
         lambda: NumericAnswer(rel_tol=-1),
+        lambda: NumericAnswer(abs_tol="1"),  # type: ignore[arg-type]
         lambda: NumericAnswer(abs_tol=math.nan),
         lambda: NumericDiff(decimal=";"),
     ],

@@ -7,6 +7,7 @@ the case stands in a table of its own with the reason.
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -45,6 +46,9 @@ def score(scorer: ComparingScorer | ValidJSON, output: Any, expected: Any = None
         ("日本語", "日本", 0.6666666666666667),
         (1.0, "1", 0.33333333333333337),
         ("hello", "hallo", 0.8),
+        ("a", "a", 1.0),
+        ("ab", "ac", 0.5),
+        ("ac", "bc", 0.5),
     ],
 )
 def test_levenshtein(output: Any, expected: Any, value: float) -> None:
@@ -93,13 +97,17 @@ def test_exact_match_gives_0_where_the_original_raises_type_error(
         (-5, -5, 1.0),
         (0, 0, 1.0),
         (True, 1, 1.0),
+        (Decimal(105), 100, 0.975609756097561),
+        (Decimal("0.1"), Decimal("0.1"), 1.0),
     ],
 )
 def test_numeric_diff(output: Any, expected: Any, value: float) -> None:
     assert score(NumericDiff(), output, expected).score == value
 
 
-@pytest.mark.parametrize(("output", "expected"), [(NAN, 1), (INF, 1), (INF, INF), (1, NAN)])
+@pytest.mark.parametrize(
+    ("output", "expected"), [(NAN, 1), (INF, 1), (INF, INF), (1, NAN), (1, Decimal("sNaN"))]
+)
 def test_numeric_diff_does_not_score_what_the_original_makes_nan(
     output: Any, expected: Any
 ) -> None:
@@ -146,6 +154,12 @@ def test_json_diff(output: Any, expected: Any, value: float) -> None:
     assert score(JSONDiff(), output, expected).score == pytest.approx(value, rel=1e-12)
 
 
+@pytest.mark.parametrize(("one", "other", "value"), [(None, None, 1.0), (None, "", 0.0)])
+def test_json_diff_of_null(one: Any, other: Any, value: float) -> None:
+    assert JSONDiff().compare(one, other).score == value
+    assert score(JSONDiff(), {"a": one}, {"a": other}).score == value
+
+
 def test_json_diff_options() -> None:
     nested = {"a": '{"b":1}'}, {"a": {"b": 1}}
     kept = score(JSONDiff(preserve_strings=True), *nested).score
@@ -155,6 +169,9 @@ def test_json_diff_options() -> None:
     assert score(JSONDiff(absent_is_null=False), {}, {"a": None}).score == 0.0
 
 
+WORDS = ["workspaces", "section", "view", "others", "workspace", "team", "pinning"]
+
+
 @pytest.mark.parametrize(
     ("output", "expected", "value"),
     [
@@ -162,6 +179,8 @@ def test_json_diff_options() -> None:
         (["a", "b"], ["a"], 0.5),
         (["python", "java"], ["python", "java", "javascript"], 0.6666666666666666),
         (["apple", "banan"], ["banana", "apple"], 0.9166666666666667),
+        (WORDS, ["starred", "multiple different workspaces", "shortcuts"], 0.12182344202048635),
+        (("a",), ["a", "b"], 0.5),
         ([], [], 1.0),
         (["a"], [], 0.0),
         ([], ["a"], 0.0),
@@ -183,7 +202,8 @@ def test_list_contains_options() -> None:
 @pytest.mark.parametrize(
     ("output", "value"),
     [
-        ("1", 0), ("100", 0), (100, 0), ("null", 0), ("true", 0), ('"x"', 0), ("", 0),
+        ("1", 0), (1, 0), ("100", 0), (100, 0), ("null", 0), ("true", 0), (True, 0), ('"x"', 0),
+        ("", 0),
         ('{ "a": 1 }', 1), ('[{"a":1}]', 1), ({"a": 1}, 1), ([1], 1), ("[NaN]", 1),
         ('{"a":1,"a":2}', 1), ('{"a":1} trailing', 0), ('```json\n{"a":1}\n```', 0),
     ],

@@ -70,7 +70,9 @@ def test_the_published_call_of_result_and_expected_works() -> None:
 
 
 @pytest.mark.parametrize(
-    "function", [lambda o, e: 1, lambda output, expect: 1, lambda output, /: 1, pow], ids=str
+    "function",
+    [lambda o, e: 1, lambda output, expect: 1, lambda output, /: 1, pow],
+    ids=["unknown names", "a misspelt name", "positional only", "a builtin"],
 )
 def test_an_argument_that_cannot_be_bound_is_refused_at_once(function: Any) -> None:
     with pytest.raises(ScorerError, match="cannot be bound by name; it may ask for 'output'"):

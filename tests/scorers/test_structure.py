@@ -164,6 +164,29 @@ def test_list_contains_takes_lists_only(text: Any) -> None:
     assert got.message.endswith("is not a list")
 
 
+def test_a_misspelt_option_is_refused_with_the_one_that_was_meant() -> None:
+    with pytest.raises(ScorerError, match="did you mean 'pairwise_scorer'"):
+        ListContains(pairwise_evaluator=Levenshtein())  # type: ignore[call-arg]
+    with pytest.raises(ScorerError, match="JSONDiff knows no option 'treshold'") as caught:
+        JSONDiff(treshold=0.5)  # type: ignore[call-arg]
+    assert caught.value.code == "unknown_option"
+
+
+@pytest.mark.parametrize("limit", [-1, 2.5, "3", True])
+def test_limits_are_whole_numbers_or_none(limit: Any) -> None:
+    with pytest.raises(ScorerError, match=r"max_items is .*; it must be a whole number from 0, or"):
+        ListContains(max_items=limit)
+    with pytest.raises(ScorerError, match="max_chars is"):
+        Levenshtein(max_chars=limit)
+    assert ListContains(max_items=None).compare([1], [1]).score == 1.0
+
+
+@pytest.mark.parametrize(("value", "kind"), [((1,), "tuple"), ("1", "number"), ('"x"', "text")])
+def test_what_is_no_object_is_called_by_its_kind(value: Any, kind: str) -> None:
+    got = ValidJSON().score(Output(text=value), Example(id=1))
+    assert got.message == f"a bare {kind}, not an object or array"
+
+
 def test_list_contains_does_not_start_on_huge_lists() -> None:
     got = ListContains(max_items=2).score(Output(text=[1, 2, 3]), Example(id="1", reference=[1]))
     assert got.message == "the answer has 3 items; at most 2 are compared"

@@ -213,6 +213,8 @@ def test_refusal_options() -> None:
     german = Refusal(patterns=[r"\bich kann (?:dabei )?nicht\b", re.compile("Nein")])
     assert german.score(Output(text="Das kann ich. Ich kann nicht."), example).score == 1.0
     assert german.score(Output(text="nein"), example).score == 0.0
+    alone = Refusal(patterns=re.compile("Nein"))
+    assert alone.score(Output(text="Nein!"), example).score == 1.0
     assert Refusal().criterion.higher_is_better is False
 
 
@@ -222,6 +224,13 @@ def test_refusal_options() -> None:
         (lambda: Refusal(patterns=["("]), "no regular expression"),
         (lambda: Contains(require="some"), "it must be 'any' or 'all'"),
         (lambda: LengthBounds(most=1, unit="lines"), "it must be 'chars' or 'words'"),
+        (lambda: LengthBounds(most=2.5), "most is 2.5; it must be a whole number"),
+        (lambda: LengthBounds(least="3"), "least is '3'; it must be a whole number"),
+        (lambda: Refusal(window="all"), "window is 'all'; it must be a whole number"),
+        (lambda: Refusal(patterns=[3]), "patterns holds 3, which is no regular expression"),
+        (lambda: Contains(phrases=3), "phrases is 3; it must be a text or a list of texts"),
+        (lambda: ExactMatch(fold=None), "fold is None; it must be a list of 'case'"),
+        (lambda: ExactMatch(fold=[["case"]]), "it may hold 'case', 'accents'"),
     ],
 )
 def test_wrong_options_are_refused(make: Any, message: str) -> None:
