@@ -1,0 +1,1 @@
+"""Scorers of state: of the world, and interpreted with confidences."""
