@@ -1,0 +1,1 @@
+"""Scorers of tool calls and trajectories."""
