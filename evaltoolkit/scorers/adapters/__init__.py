@@ -1,0 +1,1 @@
+"""Scorers of other packages under their own names."""
