@@ -21,13 +21,13 @@ SOURCE = Path(__file__).resolve().parents[1] / PACKAGE
 
 # From the ground up: what stands in one line may import from the lines before it.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "formatting", "wording", "method_texts"),
+    ("errors", "formatting", "wording", "method_texts", "progress"),
     ("models", "schema"),
     ("scores", "criteria", "tidying", "storage", "measurements", "datasets", "stats"),
     ("readers", "clients"),
     ("scorers",),
     ("evaluation", "results"),
-    ("comparison", "summary", "ranking", "judging", "planning", "composites", "repeats"),
+    ("comparison", "summary", "tables", "ranking", "judging", "planning", "composites", "repeats"),
     ("robustness",),
     ("plots", "decisions"),
     ("widgets", "reports"),
@@ -39,7 +39,8 @@ ONLY: dict[str, set[str]] = {
     "stats": {"errors"},
     "models": {"errors"},
     "results": {
-        "errors", "formatting", "wording", "method_texts", "models", "schema", "scores", "criteria",
+        "errors", "formatting", "wording", "method_texts", "progress", "models", "schema", "scores",
+        "criteria",
     },
 }  # fmt: skip
 # ... and rooms that these may not: what draws must not compute.

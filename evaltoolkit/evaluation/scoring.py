@@ -6,13 +6,22 @@ nothing. Whoever runs systems, caches or judges concurrently builds on it.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import pandas as pd
 
 from evaltoolkit.errors import ScorerError, listed
+from evaltoolkit.evaluation.measured_rows import (
+    Cells,
+    Measured,
+    all_criteria,
+    clashes,
+    collision,
+    is_meant_for,
+    score_table,
+    spread_failures,
+)
 from evaltoolkit.evaluation.records import (
     Answer,
     ExampleIndex,
@@ -21,12 +30,10 @@ from evaltoolkit.evaluation.records import (
     read_records,
     warn_of_gaps,
 )
-from evaltoolkit.models import Criterion, Example, Score
-from evaltoolkit.schema import CRITERION_COLUMNS
+from evaltoolkit.models import Criterion, Example
 from evaltoolkit.scorers.base import Scorer
 from evaltoolkit.scorers.functions import as_scorer
-from evaltoolkit.scorers.running import declared_criteria, run_scorer
-from evaltoolkit.scores import check_scores
+from evaltoolkit.scorers.running import run_scorer
 
 Applies = Callable[[Scorer, Example], bool]
 """Says whether a scorer is meant for an example."""
@@ -82,8 +89,9 @@ def score_outputs(
     answers = locate(known, read_records(outputs, system=system, run_id=run_id))
     warn_of_gaps(known, answers)
     measured = list(_measure(answers, judges, applies or _always))
-    _check_collisions(measured)
-    return _table(_spread_failures(measured), judges, known)
+    for item, other in clashes(measured):
+        raise collision(other, item.scorer, item.score.criterion)
+    return score_table(spread_failures(measured), judges, known)
 
 
 def check_scorers(scorers: Sequence[Scorer]) -> None:
@@ -98,28 +106,13 @@ def check_scorers(scorers: Sequence[Scorer]) -> None:
     by_name: dict[tuple[str, str], Scorer] = {}
     by_criterion: dict[str, tuple[Scorer, Criterion]] = {}
     for scorer in scorers:
-        for criterion in _all_criteria(scorer):
+        for criterion in all_criteria(scorer):
             other = by_name.setdefault((scorer.name, criterion.name), scorer)
             if other is not scorer:
-                raise _collision(other, scorer, criterion.name)
+                raise collision(other, scorer, criterion.name)
             first, declared = by_criterion.setdefault(criterion.name, (scorer, criterion))
             if declared != criterion:
                 raise _contradiction(first, scorer, declared, criterion)
-
-
-def _all_criteria(scorer: Scorer) -> list[Criterion]:
-    """List the criterion of a scorer and those of its parts, each once."""
-    return list({c.name: c for c in (scorer.criterion, *declared_criteria(scorer))}.values())
-
-
-def _collision(one: Scorer, other: Scorer, criterion: str) -> ScorerError:
-    return ScorerError(
-        f"{one!r} and {other!r} both give the score {criterion!r} under the name "
-        f"{one.name!r}, and one would overwrite the other; give one of them another name=",
-        code="repeated_score",
-        path=criterion,
-        value=(one.name, other.name),
-    )
 
 
 def _contradiction(
@@ -136,95 +129,15 @@ def _contradiction(
     )
 
 
-class _Measured(NamedTuple):
-    answer: Answer
-    scorer: Scorer
-    score: Score
-
-
 def _always(scorer: Scorer, example: Example) -> bool:
     return True
 
 
 def _measure(
     answers: Iterable[Answer], scorers: Sequence[Scorer], applies: Applies
-) -> Iterator[_Measured]:
+) -> Iterator[Measured]:
     for answer in answers:
         for scorer in scorers:
-            own: Callable[[Example], bool] | None = getattr(scorer, "applies", None)
-            if (own is None or own(answer.example)) and applies(scorer, answer.example):
+            if is_meant_for(scorer, answer.example) and applies(scorer, answer.example):
                 for score in run_scorer(scorer, answer.output, answer.example):
-                    yield _Measured(answer, scorer, score)
-
-
-def _check_collisions(measured: Iterable[_Measured]) -> None:
-    """Refuse two scorers that gave the same name to scores, however they came to it."""
-    seen: dict[tuple[str, str], Scorer] = {}
-    for item in measured:
-        other = seen.setdefault((item.scorer.name, item.score.criterion), item.scorer)
-        if other is not item.scorer:
-            raise _collision(other, item.scorer, item.score.criterion)
-
-
-def _spread_failures(measured: Sequence[_Measured]) -> Iterator[_Measured]:
-    """Count the failure of a scorer with undeclared parts for each part that it gave elsewhere.
-
-    Otherwise its failures would stand under a criterion of their own, and the parts would look
-    as if nothing had gone wrong.
-    """
-    parts = _parts_seen(measured)
-    for item in measured:
-        own = item.scorer.criterion.name
-        names = parts.get((id(item.scorer), item.answer.example.task), {})
-        if item.score.score is not None or item.score.criterion != own or not names or own in names:
-            yield item
-            continue
-        for name in names:
-            yield item._replace(score=item.score.model_copy(update={"criterion": name}))
-
-
-def _parts_seen(measured: Iterable[_Measured]) -> dict[tuple[int, str], dict[str, None]]:
-    parts: dict[tuple[int, str], dict[str, None]] = defaultdict(dict)
-    for item in measured:
-        if item.score.score is not None:
-            place = (id(item.scorer), item.answer.example.task)
-            parts[place][item.score.criterion] = None
-    return parts
-
-
-def _table(
-    measured: Iterable[_Measured], scorers: Sequence[Scorer], known: ExampleIndex
-) -> pd.DataFrame:
-    items = list(measured)
-    columns: dict[str, Sequence[object]] = {
-        name: [value_of(i) for i in items] for name, value_of in _COLUMNS.items()
-    }
-    facts = {c.name: c.model_dump() for scorer in scorers for c in _all_criteria(scorer)}
-    for name in CRITERION_COLUMNS:
-        values = [facts.get(item.score.criterion, {}).get(name) for item in items]
-        if name not in _RARE_FACTS or any(v not in (None, _RARE_FACTS[name]) for v in values):
-            columns[name] = values
-    if any(example.cluster is not None for example in known.by_key.values()):
-        columns["cluster"] = [item.answer.example.cluster for item in items]
-    for name in known.attributes:
-        columns[name] = [item.answer.example.attributes.get(name) for item in items]
-    return check_scores(pd.DataFrame(columns))
-
-
-_COLUMNS: Mapping[str, Callable[[_Measured], object]] = {
-    "run_id": lambda item: item.answer.run_id,
-    "system": lambda item: item.answer.system,
-    "task": lambda item: item.answer.example.task,
-    "example_id": lambda item: item.answer.example.id,
-    "trial": lambda item: item.answer.trial,
-    "criterion": lambda item: item.score.criterion,
-    "scorer": lambda item: item.scorer.name,
-    "score": lambda item: item.score.score,
-    "label": lambda item: item.score.label,
-    "passed": lambda item: item.score.passed,
-    "status": lambda item: item.score.status,
-    "message": lambda item: item.score.message,
-}
-
-_RARE_FACTS: Mapping[str, object] = {"weight": None, "blocking": True, "self_referenced": False}
-"""Facts that are only shown where some criterion departs from what is usual."""
+                    yield Measured(answer, scorer, Cells.of(score))
