@@ -1,0 +1,1 @@
+"""Mutators of interpreted state: run on copies, compared, told in tables."""
