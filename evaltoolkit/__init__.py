@@ -28,10 +28,12 @@ from evaltoolkit.errors import (
 )
 
 if TYPE_CHECKING:
+    from evaltoolkit import clients as clients
     from evaltoolkit import models as models
     from evaltoolkit import plots as plots
     from evaltoolkit import scorers as scorers
     from evaltoolkit import stats as stats
+    from evaltoolkit import tables as tables
     from evaltoolkit.comparison import compare as compare
     from evaltoolkit.comparison import compare_to_baseline as compare_to_baseline
     from evaltoolkit.comparison import compare_unpaired as compare_unpaired
@@ -39,6 +41,14 @@ if TYPE_CHECKING:
     from evaltoolkit.composites import combine_criteria as combine_criteria
     from evaltoolkit.composites import pool_tasks as pool_tasks
     from evaltoolkit.criteria import describe_criteria as describe_criteria
+    from evaltoolkit.evaluation import MutatorCase as MutatorCase
+    from evaltoolkit.evaluation import evaluate as evaluate
+    from evaltoolkit.evaluation import evaluate_async as evaluate_async
+    from evaltoolkit.evaluation import evaluate_mutators as evaluate_mutators
+    from evaltoolkit.evaluation import evaluate_mutators_async as evaluate_mutators_async
+    from evaltoolkit.evaluation import judge_pairs as judge_pairs
+    from evaltoolkit.evaluation import read_benchmark as read_benchmark
+    from evaltoolkit.evaluation import score_outputs as score_outputs
     from evaltoolkit.judging import agreement as agreement
     from evaltoolkit.judging import attach_labels as attach_labels
     from evaltoolkit.judging import calibrate as calibrate
@@ -59,12 +69,15 @@ if TYPE_CHECKING:
     from evaltoolkit.results import Agreement as Agreement
     from evaltoolkit.results import Alternatives as Alternatives
     from evaltoolkit.results import BaselineComparison as BaselineComparison
+    from evaltoolkit.results import Breakdown as Breakdown
     from evaltoolkit.results import Calibration as Calibration
     from evaltoolkit.results import CombinedTasks as CombinedTasks
     from evaltoolkit.results import Comparison as Comparison
+    from evaltoolkit.results import Evaluation as Evaluation
     from evaltoolkit.results import Heterogeneity as Heterogeneity
     from evaltoolkit.results import LengthBias as LengthBias
     from evaltoolkit.results import Monitoring as Monitoring
+    from evaltoolkit.results import MutatorEvaluation as MutatorEvaluation
     from evaltoolkit.results import PassAtK as PassAtK
     from evaltoolkit.results import PooledTasks as PooledTasks
     from evaltoolkit.results import PositionBias as PositionBias
@@ -94,9 +107,20 @@ __version__ = "0.1.0"
 
 # module -> the public names that it holds; a module without names is public itself (`et.plots`)
 _NAMES: dict[str, tuple[str, ...]] = {
+    "clients": (),
     "comparison": ("compare", "compare_to_baseline", "compare_unpaired", "declare"),
     "composites": ("combine_criteria", "pool_tasks"),
     "criteria": ("describe_criteria",),
+    "evaluation": (
+        "MutatorCase",
+        "evaluate",
+        "evaluate_async",
+        "evaluate_mutators",
+        "evaluate_mutators_async",
+        "judge_pairs",
+        "read_benchmark",
+        "score_outputs",
+    ),
     "judging": (
         "agreement",
         "attach_labels",
@@ -116,12 +140,15 @@ _NAMES: dict[str, tuple[str, ...]] = {
         "Agreement",
         "Alternatives",
         "BaselineComparison",
+        "Breakdown",
         "Calibration",
         "CombinedTasks",
         "Comparison",
+        "Evaluation",
         "Heterogeneity",
         "LengthBias",
         "Monitoring",
+        "MutatorEvaluation",
         "PassAtK",
         "PooledTasks",
         "PositionBias",
@@ -145,6 +172,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "stats": (),
     "storage": ("write_outputs", "write_scores"),
     "summary": ("coverage", "summarise"),
+    "tables": (),
     "tidying": ("resources", "tidy_scores"),
     "widgets": ("explore",),
 }
