@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from evaltoolkit.comparison import declare as declare
     from evaltoolkit.composites import combine_criteria as combine_criteria
     from evaltoolkit.composites import pool_tasks as pool_tasks
+    from evaltoolkit.composites import require_all as require_all
     from evaltoolkit.criteria import describe_criteria as describe_criteria
     from evaltoolkit.evaluation import MutatorCase as MutatorCase
     from evaltoolkit.evaluation import evaluate as evaluate
@@ -109,7 +110,7 @@ __version__ = "0.1.0"
 _NAMES: dict[str, tuple[str, ...]] = {
     "clients": (),
     "comparison": ("compare", "compare_to_baseline", "compare_unpaired", "declare"),
-    "composites": ("combine_criteria", "pool_tasks"),
+    "composites": ("combine_criteria", "pool_tasks", "require_all"),
     "criteria": ("describe_criteria",),
     "evaluation": (
         "MutatorCase",

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
+from evaltoolkit.composites.carried_over import (
+    check_new_name,
+    check_one_form,
+    codes_of_measurements,
+    one_row_each,
+)
 from evaltoolkit.composites.parts import SCORER, Parts, parts_of
 from evaltoolkit.errors import SchemaError, listed, warn
 from evaltoolkit.formatting import counted, format_percent
-from evaltoolkit.schema import SCORES, STATUS_DTYPE, STATUSES
+from evaltoolkit.schema import STATUS_DTYPE, STATUSES
 from evaltoolkit.scores import check_scores
-
-_MEASUREMENT = ["run_id", "system", "task", "example_id", "trial", "versus"]
 
 ABSENT = len(STATUSES)
 """Code of a part that has no row at all; the codes below are positions in `STATUSES`."""
 
 _NAMES = (*STATUSES, "absent")
-
-_CONSTANT = ("cluster", "input_digest", "position")
-"""Known columns that a composite takes over where its parts agree on them."""
 
 
 def combine_criteria(  # noqa: PLR0913 - every choice of the analysis is a keyword of its own
@@ -77,10 +78,11 @@ def combine_criteria(  # noqa: PLR0913 - every choice of the analysis is a keywo
         [['1', 'composite', 1.0], ['2', 'composite', 0.75]]
     """
     table = check_scores(scores)
-    _check_options(table, name, min_coverage)
+    check_new_name(table, name)
+    _check_coverage(min_coverage)
     parts = parts_of(table, weights=weights, scorers=scorers, rescale=rescale)
     rows = table[table["scorer"] == table["criterion"].map(parts.scorers)]
-    _check_one_form(rows)
+    check_one_form(rows)
     cells = _Cells(rows, parts, min_coverage)
     composite = _composite_rows(rows, cells, parts, name=name, partial=min_coverage < 1)
     _warn(cells, parts, name)
@@ -91,16 +93,7 @@ def combine_criteria(  # noqa: PLR0913 - every choice of the analysis is a keywo
     return out
 
 
-def _check_options(table: pd.DataFrame, name: str, min_coverage: float) -> None:
-    if not name or name in set(table["criterion"]):
-        raise SchemaError(
-            f"the table already has a criterion {name!r}; give the composite another name="
-            if name
-            else "name is empty; give the composite a name=",
-            code="name_taken",
-            path="name",
-            value=name,
-        )
+def _check_coverage(min_coverage: float) -> None:
     if not 0 < min_coverage <= 1:
         raise SchemaError(
             f"min_coverage is {min_coverage!r}; it must be above 0 and at most 1",
@@ -110,21 +103,11 @@ def _check_options(table: pd.DataFrame, name: str, min_coverage: float) -> None:
         )
 
 
-def _check_one_form(rows: pd.DataFrame) -> None:
-    if rows["versus"].isna().nunique() > 1:
-        raise SchemaError(
-            "some of the criteria have pairwise rows (versus) and some have not, which measure "
-            "different things; keep one kind, e.g. scores[scores.versus.isna()]",
-            code="mixed_forms",
-            path="versus",
-        )
-
-
 class _Cells:
     """The parts side by side: one line per measurement, one column per criterion."""
 
     def __init__(self, rows: pd.DataFrame, parts: Parts, min_coverage: float) -> None:
-        self.code = rows.groupby(_MEASUREMENT, dropna=False, sort=False).ngroup().to_numpy()
+        self.code = codes_of_measurements(rows)
         column = rows["criterion"].map({n: j for j, n in enumerate(parts.names)}).to_numpy()
         shape = (int(self.code.max(initial=-1)) + 1, len(parts.names))
         values = np.full(shape, np.nan)
@@ -182,11 +165,8 @@ def _cause(code: int) -> str:
 def _composite_rows(
     rows: pd.DataFrame, cells: _Cells, parts: Parts, *, name: str, partial: bool
 ) -> pd.DataFrame:
-    order = pd.Series(cells.code, index=rows.index)
-    first = rows[~order.duplicated()]
-    frame = first[_MEASUREMENT].reset_index(drop=True)
     lower, upper = parts.bounds(partial=partial)
-    frame = frame.assign(
+    frame = one_row_each(rows, cells.code).assign(
         criterion=name,
         scorer=f"{SCORER} {counted(len(parts.names), 'criterion', 'criteria')}",
         score=cells.score,
@@ -201,31 +181,7 @@ def _composite_rows(
         frame["self_referenced"] = True
     if not any(info.blocking for info in parts.facts.values()):
         frame["blocking"] = False
-    taken = [*SCORES.attributes(rows), *(n for n in _CONSTANT if n in rows.columns)]
-    for column in taken:
-        frame[column] = _agreed(rows[column], order).to_numpy()
-    if "timestamp" in rows.columns:
-        frame["timestamp"] = rows["timestamp"].groupby(cells.code).max()
     return frame
-
-
-def _agreed(values: pd.Series, owner: pd.Series) -> pd.Series:
-    """Give each measurement the value that its parts share, or none where they differ."""
-    given = values[values.notna()]
-    keys = given.map(_hashable) if given.dtype == object else given
-    groups = owner[given.index]
-    single = keys.groupby(groups).nunique() == 1
-    first = given[~groups.duplicated()]
-    first.index = pd.Index(groups[first.index])
-    return first[single.reindex(first.index)].reindex(range(int(owner.max()) + 1))
-
-
-def _hashable(value: Hashable) -> Hashable:
-    try:
-        hash(value)
-    except TypeError:
-        return repr(value)
-    return value
 
 
 def _warn(cells: _Cells, parts: Parts, name: str) -> None:
