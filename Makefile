@@ -78,9 +78,10 @@ test-long: $(TESTABLE) $(MODELS) system-packages-long ## run the tests that take
 	@$(PY) -m pytest -m long
 
 .PHONY: benchmark
-benchmark: $(TESTABLE) ## time resampling against SciPy, reading against polars
+benchmark: $(TESTABLE) ## time resampling against SciPy, reading against polars, and the runner
 	@OMP_NUM_THREADS=1 $(PY) -m tests.benchmarks.speed
 	@$(PY) -m tests.benchmarks.reading
+	@$(PY) -m tests.benchmarks.running
 
 .PHONY: calibration
 calibration: $(TESTABLE) ## simulate again and rewrite docs/calibration.md (minutes)
