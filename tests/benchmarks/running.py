@@ -7,6 +7,7 @@ this moment; the megabytes are what the process needed beyond its imports.
 from __future__ import annotations
 
 import asyncio
+import json
 import resource
 import sys
 import tempfile
@@ -17,8 +18,17 @@ import rapidfuzz
 import scipy.stats
 
 from evaltoolkit.evaluation import evaluate
-from evaltoolkit.models import Example
-from evaltoolkit.scorers import Contains, ExactMatch, LengthBounds, Levenshtein, Refusal
+from evaltoolkit.models import Example, Output
+from evaltoolkit.scorers import (
+    Contains,
+    ExactMatch,
+    JSONDiff,
+    LengthBounds,
+    Levenshtein,
+    Refusal,
+    StateMatch,
+    ToolCallExactMatch,
+)
 
 COUNT = 10_000
 
@@ -36,6 +46,35 @@ def examples() -> list[Example]:
 def deterministic() -> list[object]:
     """Five scorers without a model."""
     return [ExactMatch(), Contains(), Levenshtein(), Refusal(), LengthBounds(most=50)]
+
+
+def orders() -> list[Example]:
+    """Items with a JSON answer, a state and tool calls to reach."""
+    calls = [
+        {"name": "look_up", "args": {"order": 7}},
+        {"name": "refund", "args": {"order": 7, "amount": 3.5}},
+    ]
+    return [
+        Example(
+            id=n,
+            input="please",
+            reference=json.dumps({"total": 10, "name": "abc"}),
+            reference_state={"order.total": 1, "order.name": "x"},
+            reference_tool_calls=calls,
+        )
+        for n in range(COUNT)
+    ]
+
+
+def handled(number: int) -> Output:
+    """What a system did with one of the orders; half of the answers are wrong."""
+    arguments = json.dumps({"order": 7 + number % 2})
+    wire = {"id": "c", "type": "function", "function": {"name": "look_up", "arguments": arguments}}
+    return Output(
+        text=json.dumps({"total": 10 - number % 2, "name": "abc"}),
+        final_state={"order": {"total": 1, "name": "x" if number % 3 else "y"}},
+        messages=[{"role": "assistant", "content": None, "tool_calls": [wire]}],
+    )
 
 
 def peak_megabytes() -> float:
@@ -69,6 +108,18 @@ def main() -> None:
         return seconds
 
     measure("10,000 recorded answers x 5 scorers", recorded, deterministic())
+    asked, acted = orders(), {n: handled(n) for n in range(COUNT)}
+    explained: list[object] = [
+        ExactMatch(),
+        Levenshtein(),
+        JSONDiff(),
+        StateMatch(),
+        ToolCallExactMatch(),
+    ]
+    start = time.perf_counter()
+    evaluate(asked, {"m": acted}, explained, progress=False)
+    seconds = time.perf_counter() - start
+    say(f"{'10,000 with JSON, state and tool calls x 5, with details':<56}{seconds:7.2f} s")
     with tempfile.TemporaryDirectory() as folder:
         cache = f"{folder}/calls.sqlite"
         measure("the same, saved as it goes", recorded, deterministic(), folder=folder)
