@@ -71,7 +71,7 @@ demo: $(INSTALLED) ## execute the quickstart notebook; a page and its charts go 
 
 .PHONY: test
 test: $(TESTABLE) $(MODELS) system-packages lint type ## lint, check types, run every test
-	@$(PY) -m pytest -n auto --maxprocesses 4 --dist loadfile
+	@$(PY) -m pytest
 
 .PHONY: test-long
 test-long: $(TESTABLE) $(MODELS) system-packages-long ## run the tests that take minutes
